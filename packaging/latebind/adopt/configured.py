@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from latebind.adopt.trace import TRACE_OPTIONS, read_calls
 from latebind.build.cmake import cmake_value
 from latebind.build.codemodel import list_directories, list_targets, read_cache, request_codemodel
 from latebind.build.downloads import DISCONNECTED, OFFLINE, source_definitions
@@ -36,6 +35,7 @@ from loadcheck.engine.policy import fits_any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from latebind.adopt.trace import Call
     from latebind.compilers.choose import Toolchain
     from latebind.tables.presets import RuntimePreset
 
@@ -43,7 +43,6 @@ LIMIT = 600.0
 """The seconds that CMake may take."""
 PACKED = frozenset({"SHARED_LIBRARY", "MODULE_LIBRARY"})
 """The types of targets that a package holds."""
-_FETCHES = frozenset({"fetchcontent_declare", "externalproject_add", "cpmaddpackage"})
 _TRACE = ".trace"
 _SHOWN = 12
 
@@ -85,15 +84,6 @@ class Configured:
     """What CMake printed about its first error; "" if it configured the project."""
 
 
-class _Call(msgspec.Struct):
-    """A line of CMake's trace; the first line gives the trace's version instead."""
-
-    file: str = ""
-    line: int = 0
-    cmd: str = ""
-    args: list[str] = []
-
-
 def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
     """Configure the project for this machine in the empty folder `scratch`; nothing is written into the project.
 
@@ -117,7 +107,7 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
         **{f"{name}_EXECUTABLE": Path(sys.executable) for name in FIND_PYTHON},
         **_read_definitions(root),
     }
-    traced = ["--trace-expand", "--trace-format=json-v1", f"--trace-redirect={trace}"]
+    traced = [*TRACE_OPTIONS, f"--trace-redirect={trace}"]
     options = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *compiler.configure(host, host.floor, scratch / "toolchain")]
     defined = [f"-D{name}={value}" for name, value in variables.items()]
     with LOG.step("configuring the project with CMake", "configured the project with CMake"):
@@ -127,8 +117,8 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
             timeout=LIMIT,
             check=False,
         )
-    calls = list(_read_calls(trace, root)) if trace.is_file() else []
-    downloads = tuple((f"{_relative(call.file, root)}:{call.line}", what) for call in calls if (what := _fetched(call)))
+    calls = list(read_calls(trace, root)) if trace.is_file() else []
+    downloads = tuple((call.place(root), call.fetched) for call in calls if call.fetched)
     if ended.returncode:
         return Configured(project={}, downloads=downloads, error=_first_error(ended.output))
     cache = read_cache(tree)
@@ -168,25 +158,10 @@ def _make_stub(name: str, preset: RuntimePreset, compiler: Toolchain, scratch: P
     return prefix
 
 
-def _read_calls(trace: Path, root: Path) -> Iterator[_Call]:
-    """The commands that ran in the project's own files."""
-    decoder = msgspec.json.Decoder(_Call)
-    with trace.open("rb") as lines:
-        calls = map(decoder.decode, lines)
-        yield from (call for call in calls if Path(call.file).is_relative_to(root))
-
-
-def _fetched(call: _Call) -> str:
-    """What a command downloads; "" for others."""
-    if call.cmd.lower() == "file" and call.args[:1] == ["DOWNLOAD"]:
-        return call.args[1]
-    return call.args[0] if call.cmd.lower() in _FETCHES and call.args else ""
-
-
-def _list_asked(calls: list[_Call]) -> Iterator[tuple[str, str]]:
+def _list_asked(calls: list[Call]) -> Iterator[tuple[str, str]]:
     names = {package: name for name, preset in presets().items() if preset.stub for package in preset.stub.packages}
     for call in calls:
-        if call.cmd.lower() == "find_package" and call.args[1:] and call.args[0] in names:
+        if call.command == "find_package" and call.args[1:] and call.args[0] in names:
             yield names[call.args[0]], call.args[1]
 
 
@@ -222,10 +197,6 @@ def _list_bundled(tree: Path, root: Path) -> Iterator[tuple[str, str]]:
                 name = PurePosixPath(path if isinstance(path, str) else path["from"]).name
                 if any(fits_any(name, preset.file_globs) for preset in presets().values()):
                     yield find_place(folder["backtraceGraph"], rule["backtrace"], root), name
-
-
-def _relative(path: str | Path, root: Path) -> str:
-    return Path(path).relative_to(root).as_posix()
 
 
 def _first_error(output: str) -> str:

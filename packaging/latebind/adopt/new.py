@@ -177,7 +177,7 @@ def make_project(folder: Path, language: str, kind: str = "library", module: str
         raise InputError(
             "already exists and is not an empty folder",
             where=str(folder),
-            advice="Choose another name. For an existing project: latebind init.",
+            advice="Choose another name. For an existing project: latebind adopt.",
         )
     warn_popular(folder.name)
     files = _WRITERS[kind](folder.name, language, _find_author(folder.parent), module)

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from latebind.adopt.change import NewFile
 from latebind.adopt.configured import PACKED, Configured
-from latebind.config.file import FILE_NAME
 from latebind.config.schema import SCHEMA_ID
 from latebind.semver import version_of
 from latebind.tables.presets import preset
@@ -17,7 +15,6 @@ from latebind.templates import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 UNSPECIFIED = "Unspecified"
 """CMake's name for the component of an install() without COMPONENT."""
@@ -57,14 +54,14 @@ def list_obstacles(configured: Configured) -> Iterator[str]:
         yield "CMakeLists.txt: project() has no VERSION, which packages state: add it"
 
 
-def plan_configuration(root: Path, configured: Configured) -> NewFile:
+def render_configuration(configured: Configured) -> str:
     """The latebind.toml of a project without obstacles, for this machine."""
     packages: dict[str, tuple[str, str]] = {}
     for link in configured.links:
         if link.kind in PACKED and link.component is not None:
             name = configured.project["name"] if link.component == UNSPECIFIED else link.component
             packages.setdefault(name, (link.component, link.runtime))
-    text = render(
+    return render(
         "init/latebind.toml.j2",
         schema=SCHEMA_ID,
         project=configured.project,
@@ -73,7 +70,6 @@ def plan_configuration(root: Path, configured: Configured) -> NewFile:
         packages=packages,
         unspecified=UNSPECIFIED,
     )
-    return NewFile(path=root / FILE_NAME, text=text)
 
 
 def _choose_minimum(name: str, asked: str) -> str:

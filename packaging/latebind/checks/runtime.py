@@ -211,7 +211,7 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
     if runtime.name in find_rules(policy).drop_ins:
         return (
             ". `drop_in` replaces only a library that the linker finds by its name. CMake links imported targets by "
-            f"their path (`latebind init` names them). Link with -l{runtime.name} or latebind::{runtime.name} instead."
+            f"their path (`latebind adopt` names them). Link with -l{runtime.name} or latebind::{runtime.name} instead."
         )
     return " and open it at run time with lb_bind()."
 

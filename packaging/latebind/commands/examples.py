@@ -8,9 +8,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind new demo --language c++", "the same in C++"),
         ("latebind new demo --kind ep", "an execution provider for ONNX Runtime"),
     ),
-    "init": (
-        ("latebind init", "show how the CMake project here links its runtime, and what to write"),
-        ("latebind init --apply", "write the latebind.toml that is shown"),
+    "adopt": (
+        ("latebind adopt", "show what links the runtime of the project here, and what to change"),
+        ("latebind adopt --apply", "make the change that is shown"),
     ),
     "ci": (
         ("latebind ci", "write .github/workflows/latebind.yml, to be edited"),

@@ -1,0 +1,154 @@
+"""Adopts late binding in a project: says what it links and why, and what to write, as a trial shows that it works.
+
+Nothing is kept between two runs: each looks at the project as it is, and says what is done and what is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from latebind.adopt.configured import LIMIT, configure
+from latebind.adopt.latebinding import Change, plan_changes, try_plan
+from latebind.adopt.ownbuild import build_wheel, copy_project, prepare_backend
+from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
+from latebind.adopt.product import read_product
+from latebind.config.file import FILE_NAME
+from latebind.errors import InputError
+from latebind.system.log import LOG
+from loadcheck.text import DOCS
+
+if TYPE_CHECKING:
+    from latebind.adopt.latebinding import Plan
+    from latebind.adopt.product import Product
+
+_NO_RUNTIME = "links and contains no runtime that latebind knows, so there is nothing to bind late"
+_OTHERS = {
+    "meson.build": "meson",
+    "Cargo.toml": "cargo-and-maturin",
+    "go.mod": "cgo",
+    "MODULE.bazel": "bazel",
+    "Makefile": "make",
+}
+"""The sections of the page with recipes, by the file at a project's top."""
+_CANNOT = "cannot bind late as it is:"
+_RECIPES = f"{DOCS}/howto/other-builds.md"
+_RUNS = f"runs the project's own build in a temporary folder, CMake alone for at most {LIMIT / 60:.0f} minutes"
+_DOWNLOAD = "To let the project download its dependencies: latebind adopt --download"
+_INSTALL = "Install what CMake asks for, and run this again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adoption:
+    """What a run found, a line each, and what it can write."""
+
+    lines: tuple[str, ...]
+    ends: tuple[str, ...] = ()
+    """Lines that are printed last, whatever else there is to print."""
+    plan: Change | None = None
+    """What is certain; None if nothing is left, or nothing is certain."""
+    applied: tuple[str, ...] = ()
+    """What to do once the plan is written, in place of `ends`."""
+
+
+def adopt(path: Path, *, may_download: bool) -> Adoption:
+    """Look at a project's folder or a package. Nothing is written there.
+
+    Raises InputError for neither, BuildError where the project does not build as it is, and NotRun where its
+    requirements cannot be installed.
+    """
+    root = path.resolve()
+    if not root.exists():
+        raise InputError("no such file or folder", where=str(path), advice="Name a project's folder or a package.")
+    with TemporaryDirectory(prefix="latebind-adopt-") as folder:
+        scratch = Path(folder).resolve()
+        if (root / "pyproject.toml").is_file() or (root / "setup.py").is_file():
+            LOG.say(_RUNS)
+            return _adopt_wheel(root, scratch)
+        if (root / "CMakeLists.txt").is_file():
+            LOG.say(_RUNS)
+            return _adopt_cmake(root, scratch, may_download=may_download)
+    section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
+    if section:
+        lines = (f"{root.name} makes no package itself, so build it, and name the result: latebind adopt FILE",)
+        return Adoption(lines=lines, ends=(f"recipe: {_RECIPES}#{section}",))
+    return _describe_package(path)
+
+
+def _describe_package(path: Path) -> Adoption:
+    """What is known of a package, a folder or a library at hand."""
+    product = read_product(path)
+    lines = [*product.describe(), *(f"{path.name}: binds {runtime.title} late" for runtime in product.bound)]
+    if not lines:
+        return Adoption(lines=(f"{path.resolve().name} {_NO_RUNTIME}",))
+    for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
+        required = product.find_requirement(runtime)
+        lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
+    ends = (f"next: use a recipe for the build that made it: {_RECIPES}",) if product.findings else ()
+    return Adoption(lines=tuple(lines), ends=ends)
+
+
+def _adopt_wheel(root: Path, scratch: Path) -> Adoption:
+    """Build a project's wheel, and try what makes it bind late."""
+    first = scratch / "first"
+    backend = prepare_backend(root, copy_project(root, first / "project"), scratch)
+    built = build_wheel(backend, first / "project", first)
+    product = read_product(built.wheel)
+    chosen = product.runtimes or product.bound
+    if not chosen:
+        return Adoption(lines=(f"{built.wheel.name} {_NO_RUNTIME}",))
+    plan = plan_changes(built, product, backend, chosen[0])
+    facts = _list_facts(product, plan)
+    if not plan.texts:
+        return Adoption(lines=facts, ends=(_conclude(product, plan, built.wheel.name),))
+    trial = try_plan(plan, root, backend, product, scratch / "second")
+    if trial.obstacles:
+        return Adoption(lines=(_CANNOT, *trial.obstacles))
+    if trial.error:
+        error = trial.error.splitlines()[-1].strip()
+        return Adoption(lines=facts, ends=(f"a stub in its place does not build: {error}", f"by hand: {_RECIPES}"))
+    tried = [f"tried: the new wheel {', '.join(trial.gained)}"] if trial.gained else []
+    ends = (*tried, *(f"left: {line}" for line in trial.left))
+    return Adoption(lines=(*facts, *plan.list_changes(root)), ends=ends, plan=plan, applied=ends)
+
+
+def _list_facts(product: Product, plan: Plan) -> tuple[str, ...]:
+    """What is wrong with the wheel, and what the project does that no change is certain for."""
+    causes = [str(cause) for cause in plan.causes if cause.edit is None and product.findings]
+    return tuple(line.replace("{title}", plan.runtime.title) for line in (*product.describe(), *causes))
+
+
+def _conclude(product: Product, plan: Plan, wheel: str) -> str:
+    """What a run says that has nothing to write."""
+    title = plan.runtime.title
+    if product.findings:
+        return f"no change is certain: use the recipe for the build system: {_RECIPES}"
+    if product.describe():
+        return f"left: {wheel} binds {title} late, but opens a copy of it as well: remove that"
+    if plan.requirement:
+        return f"left: {wheel} requires no distribution of {title}: add {plan.requirement} to its dependencies"
+    return f"done: {wheel} binds {title} late, and requires {product.find_requirement(plan.runtime) or 'nothing'}"
+
+
+def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
+    """Have CMake configure a project that makes no wheel itself, and plan its latebind.toml."""
+    configured = configure(root, scratch, may_download=may_download)
+    facts = tuple(list_facts(configured))
+    if configured.error:
+        advice = _DOWNLOAD if configured.downloads and not may_download else _INSTALL
+        cause = "\n".join([*facts, configured.error])
+        raise InputError(f"CMake cannot configure the project:\n{cause}", where=str(root), advice=advice)
+    if obstacles := tuple(list_obstacles(configured)):
+        return Adoption(lines=(_CANNOT, *obstacles))
+    if not configured.links:
+        return Adoption(lines=(f"{root.name} {_NO_RUNTIME}",))
+    latebind = "latebind" if root == Path.cwd() else f"latebind -C {root}"
+    pack = f"next: {latebind} pack"
+    if (root / FILE_NAME).is_file():
+        return Adoption(lines=facts, ends=("latebind.toml is there already", pack))
+    text = render_configuration(configured)
+    shown = [f"{FILE_NAME}: + {line}" for line in text.splitlines() if line and not line.startswith("#")]
+    plan = Change(files={FILE_NAME: text.encode()})
+    return Adoption(lines=(*facts, *shown), plan=plan, applied=(pack,))

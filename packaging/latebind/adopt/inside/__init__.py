@@ -1,0 +1,1 @@
+"""Programs that run inside clean environments, with the standard library alone."""

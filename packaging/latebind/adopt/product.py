@@ -1,0 +1,97 @@
+"""Says what a package that was built links, bundles, requires and exports, as loadcheck reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from latebind.checks.policy import BindingPolicy
+from latebind.tables.presets import presets
+from loadcheck.audit import audit_paths
+from loadcheck.engine.choice import Choice
+from loadcheck.engine.policy import fits_any
+from loadcheck.engine.reader import find_reader
+from loadcheck.engine.supply import requirement_rows
+from loadcheck.readers.package import kind_of, read_package
+from loadcheck.readers.strings import Sought
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from latebind.tables.presets import RuntimePreset
+    from loadcheck.model import Finding
+    from loadcheck.readers.contents import Contents
+
+_STUB = "LATEBIND_RECORD"
+"""A text that every stub contains: a variable that it reads."""
+HELD = ("LB101", "LB102", "LB103", "LB104", "LB105")
+"""The checks that find a runtime which is linked or contained."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """A package, and what it has to do with runtimes."""
+
+    contents: Contents
+    findings: tuple[Finding, ...]
+    """Of HELD, an error each."""
+
+    @property
+    def runtimes(self) -> tuple[RuntimePreset, ...]:
+        """Those that it links or contains."""
+        names = {finding.cause for finding in self.findings}
+        return tuple(preset for name, preset in presets().items() if name in names)
+
+    @property
+    def bound(self) -> tuple[RuntimePreset, ...]:
+        """Those that a stub in it binds late."""
+        texts = [set(file.markers) for file in self.contents.native if _STUB in file.markers]
+        return tuple(preset for preset in presets().values() if any(preset.environment in found for found in texts))
+
+    @property
+    def exports(self) -> Mapping[str, frozenset[str]]:
+        """What each native file exports."""
+        return {
+            file.name: frozenset(export.name for image in file.images for export in image.exports)
+            for file in self.contents.native
+        }
+
+    def find_requirement(self, runtime: RuntimePreset) -> str:
+        """The first requirement on a distribution of the runtime, as the package states it; "" for none."""
+        names = {canonicalize_name(name) for name in runtime.python.extras.values()}
+        rows = requirement_rows(self.contents) if self.contents.dist_info else ()
+        return next((text for text, requirement in rows if canonicalize_name(requirement.name) in names), "")
+
+    def describe(self) -> list[str]:
+        """A line for each file that links, is or opens a runtime of the package; none if it binds late."""
+        inner = {finding.subject.rpartition("!")[2]: finding for finding in reversed(self.findings)}
+        return [*(f"{name}: {finding.message}" for name, finding in sorted(inner.items())), *self._list_opened()]
+
+    def _list_opened(self) -> Iterator[str]:
+        """The calls in Python code that open a runtime's file in the package."""
+        globs = tuple(glob for preset in presets().values() for glob in preset.file_globs)
+        for file in self.contents.files:
+            for call in file.opened:
+                names = [] if call.is_elsewhere else sorted(name for name in call.names if fits_any(name, globs))
+                if names:
+                    place = f"{file.name}:{call.line}" if call.line else file.name
+                    yield f"{place}: opens {names[0]}, which a package that binds late does not contain"
+
+
+def read_product(path: Path) -> Product:
+    """Read a package, a folder or a library. Raises InputError for anything else."""
+    policy = BindingPolicy(choice=Choice(profile="runtime", select=HELD))
+    report = audit_paths([path], policy)
+    kind = kind_of(path)
+    reader = find_reader(kind)
+    sought = Sought(markers=(_STUB, *(preset.environment for preset in presets().values())))
+    contents = read_package(
+        path, kind, is_text=reader.is_text, sought=sought, lost={}, about_to_read=lambda _name: None
+    )
+    return Product(
+        contents=replace(contents, project=reader.find_project(contents)),
+        findings=tuple(finding for finding in report.findings if finding.code in HELD),
+    )

@@ -1,0 +1,54 @@
+"""The command `adopt`: shows what links a project's runtime, as its builds say, and makes it bind late."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loadcheck.text import printable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from latebind.commands.common import Add
+
+_MOST = 10
+"""The most lines that a run prints, unless it is `--verbose`."""
+
+
+def declare_adopt(add: Add) -> None:
+    """`latebind adopt`."""
+    command = add("adopt", _adopt, "show what links a project's runtime, and make it bind late")
+    command.add_argument(
+        "path", type=Path, nargs="?", metavar="PATH", help="the project's folder, or a package (default: this folder)"
+    )
+    command.add_argument("--apply", action="store_true", help="write the change that is shown")
+    command.add_argument("--download", action="store_true", help="let a CMake project download its dependencies")
+
+
+def _adopt(arguments: argparse.Namespace) -> int:
+    from latebind.adopt.adopt import adopt
+
+    path = arguments.path or arguments.project
+    adoption = adopt(path, may_download=arguments.download)
+    ends = list(adoption.ends)
+    if adoption.plan and arguments.apply:
+        adoption.plan.write(path.resolve())
+        ends = [f"written: {', '.join(adoption.plan.list_places())}", *adoption.applied]
+    elif adoption.plan:
+        here = path.resolve() == Path.cwd()
+        ends.append(f"next: {shlex.join(['latebind', 'adopt', *([] if here else [str(path)]), '--apply'])}")
+    _print_lines(list(adoption.lines), ends)
+    return 0
+
+
+def _print_lines(lines: list[str], ends: list[str]) -> None:
+    """Print what may hold names of an untrusted project: all that fits above the last lines, and how many do not."""
+    from latebind.system.log import LOG
+
+    room = _MOST - len(ends)
+    if len(lines) > room and LOG.level != "verbose":
+        lines = [*lines[: room - 1], f"… {len(lines) - room + 1} more lines: latebind -v adopt"]
+    for line in [*lines, *ends]:
+        print(printable(line))

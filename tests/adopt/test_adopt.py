@@ -1,0 +1,339 @@
+"""`latebind adopt` says what links the runtime and why, in ten lines, and what a change makes of the wheel."""
+
+import os
+import re
+import shutil
+import sys
+import zipfile
+
+import pytest
+
+from latebind.adopt.causes import apply_edits, find_causes
+from latebind.adopt.ownbuild import Built, first_error
+from latebind.adopt.setuppy import add_to_setup, replace_library
+from latebind.adopt.trace import Call
+from latebind.tables.presets import preset
+from tests.conftest import ROOT
+from tests.needs import require_programs
+from tests.programs import assert_refused, assert_success, run_checked, run_program
+
+ORT = preset("onnxruntime")
+INCLUDE = "include(third_party/latebind/onnxruntime.cmake)\n"
+API = "typedef struct { const void* (*GetApi)(unsigned); const char* (*GetVersionString)(void); } OrtApiBase;\n"
+RUNTIME = f"""{API}static const char* version(void) {{ return "1.21.0"; }}
+static const OrtApiBase base = {{0, version}};
+const OrtApiBase* OrtGetApiBase(void) {{ return &base; }}
+"""
+USE = f"""#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+{API}extern const OrtApiBase* OrtGetApiBase(void);
+static PyObject* version(PyObject* self, PyObject* none) {{
+  (void)self; (void)none;
+  return PyUnicode_FromString(OrtGetApiBase()->GetVersionString());
+}}
+static PyMethodDef methods[] = {{{{"version", version, METH_NOARGS, NULL}}, {{NULL, NULL, 0, NULL}}}};
+static struct PyModuleDef module = {{PyModuleDef_HEAD_INIT, "engine", NULL, -1, methods, NULL, NULL, NULL, NULL}};
+PyMODINIT_FUNC PyInit_engine(void) {{ return PyModule_Create(&module); }}
+"""
+
+
+@pytest.fixture(scope="module")
+def ort(tmp_path_factory):
+    """A folder with a library that calls itself ONNX Runtime, and what CMake and pkg-config know of it."""
+    (cc,) = require_programs("cc")
+    root = tmp_path_factory.mktemp("ort")
+    (root / "runtime.c").write_text(RUNTIME)
+    file = root / "libonnxruntime.so.1"
+    run_checked(cc, "-shared", "-fPIC", f"-Wl,-soname,{file.name}", root / "runtime.c", "-o", file)
+    shutil.copy(file, root / "libonnxruntime.so")
+    (root / "onnxruntimeConfig.cmake").write_text(
+        "add_library(onnxruntime::onnxruntime SHARED IMPORTED)\n"
+        f"set_target_properties(onnxruntime::onnxruntime PROPERTIES IMPORTED_LOCATION {file})\n"
+    )
+    libs = f"Name: x\nDescription: x\nVersion: 1.21\nLibs: -L{root} -lonnxruntime\n"
+    (root / "libonnxruntime.pc").write_text(libs)
+    return root
+
+
+# ---- a package at hand ---------------------------------------------------------------------------------------------
+
+
+def test_a_wheel_at_hand_is_described_and_nothing_is_planned(latebind, tmp_path, ort):
+    (tmp_path / "use.c").write_text("const void* OrtGetApiBase(void); const void* k(void) { return OrtGetApiBase(); }")
+    library = tmp_path / "libk.so"
+    run_checked("cc", "-shared", "-fPIC", tmp_path / "use.c", ort / "libonnxruntime.so.1", "-o", library)
+    wheel = tmp_path / "k-1.0-py3-none-linux_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.write(library, "k/libk.so")
+        archive.write(ort / "libonnxruntime.so.1", "k/libonnxruntime.so.1")
+        archive.writestr(
+            "k/__init__.py",
+            "import ctypes, os\nctypes.CDLL(os.path.join(os.path.dirname(__file__), 'libonnxruntime.so.1'))\n",
+        )
+        archive.writestr("k-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: k\nVersion: 1.0\n")
+    lines = assert_success(latebind("adopt", wheel, "--apply")).splitlines()
+    for start in (
+        "k/libk.so: links libonnxruntime.so.1",
+        "k/libonnxruntime.so.1: bundles a copy of ONNX Runtime",
+        "k/__init__.py:2: opens libonnxruntime.so.1",
+        "METADATA: requires no distribution of ONNX Runtime",
+        "next: use a recipe",
+    ):
+        assert any(line.startswith(start) for line in lines), (start, lines)
+    assert len(lines) == 5
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [("meson.build", "#meson"), ("Cargo.toml", "#cargo-and-maturin"), ("go.mod", "#cgo"), ("Makefile", "#make")],
+)
+def test_a_build_that_makes_no_package_gets_the_section_of_its_recipe(latebind, tmp_path, file, says):
+    (tmp_path / file).touch()
+    lines = assert_success(latebind("adopt", tmp_path)).splitlines()
+    assert lines[-1].endswith(f"howto/other-builds.md{says}")
+    headings = re.findall(r"^## (.*)$", (ROOT / "docs/howto/other-builds.md").read_text("utf-8"), re.MULTILINE)
+    assert says[1:] in {heading.lower().replace(" ", "-") for heading in headings}
+    assert len(lines) == 2
+
+
+def test_a_path_that_is_not_there_is_refused(latebind, tmp_path):
+    assert_refused(latebind("adopt", tmp_path / "none"), "no such file or folder", "Name a project's folder")
+
+
+# ---- what takes a command's place ----------------------------------------------------------------------------------
+
+
+def change_cmake(root, text, *calls):
+    """CMakeLists.txt after the change, and what is said of the lines that stay."""
+    file = root / "CMakeLists.txt"
+    file.write_text(text)
+    calls = tuple(Call(file=str(file), line=line, cmd=cmd, args=args) for line, cmd, args in calls)
+    built = Built(root=root, wheel=root, calls=calls)
+    causes = find_causes(built, None, ORT)
+    changed = apply_edits(root, [cause.edit for cause in causes if cause.edit], ORT)
+    return changed.get(file.name, text), [cause.what for cause in causes if cause.edit is None]
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "after"),
+    [
+        ("find_package(onnxruntime 1.20)\n", ("find_package", ("onnxruntime", "1.20")), INCLUDE),
+        (
+            "target_link_libraries(k PRIVATE ${ort})\n",
+            ("target_link_libraries", ("k", "PRIVATE", "/o/libonnxruntime.so")),
+            f"{INCLUDE}target_link_libraries(k PRIVATE latebind::onnxruntime)\n",
+        ),
+        (
+            "  find_library(LIB onnxruntime)\n",
+            ("find_library", ("LIB", "onnxruntime")),
+            f"  {INCLUDE}  set(LIB latebind::onnxruntime)\n",
+        ),
+        (
+            "install(FILES a.so)\nx()\n",
+            ("install", ("FILES", "/o/libonnxruntime.so;/o/libonnxruntime.so.1", "TYPE", "BIN")),
+            "x()\n",
+        ),
+    ],
+)
+def test_a_command_of_the_runtime_alone_is_replaced(tmp_path, text, call, after):
+    assert change_cmake(tmp_path, text, (1, *call)) == (after, [])
+
+
+def test_an_imported_target_keeps_its_name_and_links_the_stub(tmp_path):
+    text = "add_library(rt SHARED IMPORTED)\nset_target_properties(rt PROPERTIES IMPORTED_LOCATION x)\n"
+    location = ("rt", "PROPERTIES", "IMPORTED_LOCATION", "/o/libonnxruntime.so")
+    calls = ((1, "add_library", ("rt", "SHARED", "IMPORTED")), (2, "set_target_properties", location))
+    changed, left = change_cmake(tmp_path, text, *calls)
+    assert changed.startswith(
+        f"{INCLUDE}add_library(rt INTERFACE IMPORTED)\ntarget_link_libraries(rt INTERFACE latebind::"
+    )
+    assert not left
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("find_package(${kind}) # any\n", [("onnxruntime",)]),
+        ("find_package(onnxruntime) find_package(fmt)\n", [("onnxruntime",)]),
+        ("find_package(${each})\n", [("onnxruntime",), ("fmt",)]),
+    ],
+    ids=["comment", "two on a line", "loop"],
+)
+def test_a_line_that_does_more_is_named_and_stays(tmp_path, text, calls):
+    changed, left = change_cmake(tmp_path, text, *((1, "find_package", call) for call in calls))
+    assert (changed, left) == (text, ["finds {title}"])
+
+
+SETUP = 'setup(\n  name="k",\n  ext_modules=[Extension("k", ["k.c"], libraries=["m", "onnxruntime"])],\n)\n'
+
+
+def test_setup_py_loses_the_library_and_compiles_the_stub():
+    changed = replace_library(SETUP, 3, "onnxruntime", "third_party/stub.c")
+    assert 'libraries=[("stub", {"sources": ["third_party/stub.c"]})],\n  name="k"' in changed
+    assert 'libraries=["m"])]' in changed
+
+
+@pytest.mark.parametrize("old", ['["m", "onnxruntime"]', "setup("])
+def test_a_setup_py_with_names_in_place_of_lists_is_not_changed(old):
+    text = SETUP.replace(old, "LIBRARIES" if old.startswith("[") else "setup(**more, ")
+    assert replace_library(text, 3, "onnxruntime", "third_party/stub.c") == ""
+
+
+def test_a_requirement_is_added_to_setup_py():
+    assert add_to_setup(SETUP, "a>=1").startswith('setup(\n  install_requires=["a>=1"],\n  name="k"')
+    assert 'install_requires=["a>=1", "b"]' in add_to_setup('setup(install_requires=["b"])', "a>=1")
+    assert add_to_setup("setup(install_requires=LIST)", "a>=1") == ""
+
+
+def test_the_line_that_says_why_a_build_failed_is_found():
+    assert (
+        first_error("compiling\nk.c:1:2: error: no such thing\nmake: *** [all] Error 1\n")
+        == "k.c:1:2: error: no such thing"
+    )
+    assert first_error("Traceback (most recent call last):\n  File x\nValueError: no\n") == "ValueError: no"
+
+
+# ---- whole projects ------------------------------------------------------------------------------------------------
+
+PROJECT = '[project]\nname = "engine"\nversion = "1.0"\n'
+CMAKE = """cmake_minimum_required(VERSION 3.20)
+project(engine LANGUAGES C)
+find_package(Python REQUIRED COMPONENTS Development.Module)
+{find}
+Python_add_library(engine MODULE WITH_SOABI engine.c)
+target_link_libraries(engine PRIVATE {item})
+install(TARGETS engine DESTINATION .)
+"""
+SKBUILD = f'[build-system]\nrequires = ["scikit-build-core"]\nbuild-backend = "scikit_build_core.build"\n{PROJECT}'
+MESON = """project('engine', 'c')
+python = import('python').find_installation()
+runtime = {find}
+python.extension_module('engine', 'engine.c', dependencies: [python.dependency(), runtime], install: true)
+"""
+MESONPY = f'[build-system]\nrequires = ["meson-python"]\nbuild-backend = "mesonpy"\n{PROJECT}'
+EXTENSION = 'Extension("engine", ["engine.c"], library_dirs=["{ort}"], libraries=["onnxruntime"])'
+COPIED = "link_directories({ort})\ninstall(FILES {ort}/libonnxruntime.so.1 DESTINATION .)"
+STARTS_CMAKE = """import subprocess, sysconfig
+from pathlib import Path
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+
+class Build(build_ext):
+    def run(self):
+        to, include = Path(self.build_lib).absolute(), sysconfig.get_path("include")
+        options = [f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={to}", f"-DCMAKE_C_FLAGS=-I{include}"]
+        subprocess.check_call(["cmake", "-S", "native", "-B", "build/cmake", *options])
+        subprocess.check_call(["cmake", "--build", "build/cmake"])
+
+
+setup(name="engine", version="1.0", ext_modules=[Extension("engine", [])], cmdclass={"build_ext": Build})
+"""
+PROJECTS = {
+    "setuptools, which starts CMake": {
+        "pyproject.toml": '[build-system]\nrequires = ["setuptools", "cmake"]\n',
+        "setup.py": STARTS_CMAKE,
+        "native/CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(engine LANGUAGES C)\n"
+        'add_library(engine MODULE ../engine.c)\nset_target_properties(engine PROPERTIES PREFIX "")\n'
+        "target_link_libraries(engine PRIVATE {ort}/libonnxruntime.so)\n",
+    },
+    "scikit-build-core": {
+        "pyproject.toml": SKBUILD,
+        "CMakeLists.txt": CMAKE.format(find="find_package(onnxruntime REQUIRED)", item="onnxruntime::onnxruntime"),
+    },
+    "scikit-build-core, by name and bundled": {
+        "pyproject.toml": SKBUILD,
+        "CMakeLists.txt": CMAKE.format(find=COPIED, item="onnxruntime"),
+    },
+    "meson-python": {"pyproject.toml": MESONPY, "meson.build": MESON.format(find="dependency('libonnxruntime')")},
+    "meson-python, by name": {
+        "pyproject.toml": MESONPY,
+        "meson.build": MESON.format(find="meson.get_compiler('c').find_library('onnxruntime', dirs: '{ort}')"),
+    },
+    "setuptools": {
+        "setup.py": f"from setuptools import Extension, setup\n\nsetup(\n    name='engine',\n    version='1.0',\n"
+        f"    ext_modules=[{EXTENSION}],\n)\n"
+    },
+}
+
+
+def write_project(root, files, ort):
+    root.mkdir()
+    (root / "engine.c").write_text(USE)
+    for name, text in files.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text.replace("{ort}", str(ort)))
+    return {"onnxruntime_DIR": str(ort), "PKG_CONFIG_PATH": str(ort)}
+
+
+def make_environment(folder, *requirements):
+    """The interpreter of a new environment, or a skip where the index has not everything."""
+    for arguments in (["venv", folder], ["pip", "install", "--quiet", "--python", folder, *requirements]):
+        done = run_program(sys.executable, "-m", "uv", *arguments)
+        if done.returncode:
+            pytest.skip(f"not run: {requirements} cannot be installed: {done.stderr.strip()[-200:]}")
+    return folder / "bin/python"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: the recipes are tried on Linux")
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_project_is_adopted_by_the_printed_commands_alone(latebind, tmp_path, ort, name):
+    project = tmp_path / "project"
+    env = write_project(project, PROJECTS[name], ort)
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    lines = assert_success(latebind("adopt", project, env=env)).splitlines()
+    assert any(": links libonnxruntime.so.1" in line for line in lines)
+    assert "tried: the new wheel links no ONNX Runtime, requires onnxruntime>=1.19, exports what it did" in lines
+    assert lines[-1] == f"next: latebind adopt {project} --apply"
+    assert len(lines) <= 10
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+    applied = assert_success(latebind("adopt", project, "--apply", env=env)).splitlines()
+    assert len(applied) <= 10
+    wheel = "engine-1.0-"
+    (done,) = assert_success(latebind("adopt", project)).splitlines()  # the runtime is nowhere now
+    assert done.startswith(f"done: {wheel}")
+    assert done.endswith(" binds ONNX Runtime late, and requires onnxruntime>=1.19")
+    builder = make_environment(tmp_path / "builder", "build", "pip")
+    run_checked(builder, "-m", "build", "--wheel", "--outdir", tmp_path / "dist", project, env=dict(os.environ))
+    (built,) = (tmp_path / "dist").iterdir()
+    audited = assert_success(latebind("audit", "--profile", "runtime", built))
+    assert " 0 errors" in audited
+    for runtime, version in (("onnxruntime==1.19.2", "1.19.2"), ("onnxruntime", "1.")):
+        python = make_environment(tmp_path / runtime, built, runtime)
+        assert run_checked(python, "-c", "import engine; print(engine.version())").startswith(version)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: libraries are loaded as on Linux")
+@pytest.mark.parametrize(
+    ("use", "says"),
+    [
+        (
+            "__attribute__((constructor)) void f(void) { if (*OrtGetApiBase()->GetVersionString() == '0') abort(); }",
+            "a static object calls",
+        ),
+        ("extern void* _ZN3Ort5thingEv(void); void* keep(void) { return _ZN3Ort5thingEv(); }", "needs _ZN3Ort5thingEv"),
+    ],
+    ids=["static object", "C++"],
+)
+def test_what_cannot_be_bound_late_is_said_first_and_nothing_is_planned(latebind, tmp_path, ort, use, says):
+    project, files = tmp_path / "project", PROJECTS["setuptools"]
+    env = write_project(project, files, tmp_path)
+    (project / "engine.c").write_text(f"{USE}{use}\n")
+    more = RUNTIME.replace("1.21.0", "1.22.0") + "void* _ZN3Ort5thingEv(void) { return 0; }\n"
+    (tmp_path / "runtime.c").write_text(more)
+    file = tmp_path / "libonnxruntime.so"
+    run_checked("cc", "-shared", "-fPIC", "-Wl,-soname,libonnxruntime.so.1", tmp_path / "runtime.c", "-o", file)
+    first, second = assert_success(latebind("adopt", project, "--apply", env=env)).splitlines()
+    assert first == "cannot bind late as it is:"
+    assert says in second
+    assert not (project / "third_party").exists()
+
+
+@pytest.mark.slow
+def test_a_project_that_does_not_build_ends_with_its_compilers_own_words(latebind, tmp_path, ort):
+    env = write_project(tmp_path / "project", PROJECTS["setuptools"], ort)
+    (tmp_path / "project/engine.c").write_text("int engine(void) { return absent; }\n")
+    ended = latebind("adopt", tmp_path / "project", env=env)
+    assert_refused(ended, f"{tmp_path}/project: setuptools.build_meta", "cannot build the project", "engine.c:1:")
