@@ -248,6 +248,13 @@ def test_a_gate_accepts_its_level_and_better(level, state, passes):
     assert gate.exit_status == (not passes)
 
 
+@pytest.mark.parametrize(("state", "blocks"), [("glue passed", False), ("failed", True)])
+def test_a_stand_in_stands_beside_the_runtimes_own_test_cases_but_must_not_fail(state, blocks):
+    config = requiring()
+    stood_in = row(state, scenario="too-old", runtime="stand-in")
+    assert bool(find_blockers(config, [*complete(config), stood_in])) is blocks
+
+
 def test_the_configuration_sets_the_level_and_the_option_replaces_it(latebind, tiny):
     write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\nrequired = ["*/works"]\nlevel = "real"\n')
     emulated = row("passed, emulated", runtime="", version="", entries=("",))

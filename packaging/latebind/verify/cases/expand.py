@@ -175,10 +175,9 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
     for subject in _list_subjects(config, rid):
         if config.explain_not_made(subject.package, rid):
             continue
+        yield from _list_ordinary(config, subject, rid, extent)
         if rid in extent.glue and subject.provider is None and has_stand_in(subject.runtime):
             yield from _list_stand_ins(subject, rid, extent)
-        else:
-            yield from _list_ordinary(config, subject, rid, extent)
 
 
 def _list_ordinary(config: Config, subject: _Subject, rid: Rid, extent: Extent) -> Iterator[_Line]:
@@ -206,11 +205,10 @@ def _list_stand_ins(subject: _Subject, rid: Rid, extent: Extent) -> Iterator[_Li
     """What a machine that runs no runtime tries, whatever scenarios a project chooses: it costs no download."""
     subject = replace(subject, settings=structs.replace(subject.settings, scenarios=()))
     for scenario in SCENARIOS:
-        is_possible = scenario.glue or target(rid).system in scenario.in_c
-        if not is_possible or not _is_tried(subject, scenario, rid, extent):
+        if target(rid).system not in scenario.in_c or not _is_tried(subject, scenario, rid, extent):
             continue
         stands_in = scenario.versions != "none"
-        for consumer in scenario.consumers if scenario.glue else IN_C:
+        for consumer in IN_C:
             if consumer in subject.consumers:
                 yield _Line(subject, scenario, consumer, extent.pythons[rid], "latest" * stands_in, stands_in=stands_in)
 

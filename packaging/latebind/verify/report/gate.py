@@ -15,6 +15,7 @@ from latebind.verify.cases.expand import Extent, expand_cases, runtimes_on
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS
 from latebind.verify.cases.select import read_shard
+from latebind.verify.cases.standin import STAND_IN
 from latebind.verify.report.coverage import find_unverified, name_packages
 from latebind.verify.report.view import MARKS, words
 from loadcheck.model import Rid
@@ -104,7 +105,11 @@ def judge_gate(
     `level` replaces the configuration's. `packages` are the files to release; others in the report count by name.
     """
     required_patterns, level = patterns(config), level or config.document.verify.level
-    relevant = (result for result in report.cases if not _exists_nowhere(config, report, result))
+    relevant = (
+        result
+        for result in report.cases
+        if not _exists_nowhere(config, report, result) and not _is_outranked(result, level)
+    )
     required = tuple(result for result in relevant if is_required(result.id, required_patterns))
     shares = tuple(_missing_shares(report))
     missing = [
@@ -165,6 +170,11 @@ def _exists_nowhere(config: Config, report: Report, result: CaseResult) -> bool:
         entry for other in others if _coordinates(other.case) == _coordinates(result.case) for entry in other.entries
     }
     return bool(result.entries) and set(result.entries) <= tried_entries
+
+
+def _is_outranked(result: CaseResult, level: Level) -> bool:
+    """Whether a stand-in passed where the gate asks for the runtime itself, which has test cases of its own."""
+    return result.runtime == STAND_IN and result.outcome.is_pass and result.outcome not in list_passes(level)
 
 
 def _coordinates(case: Case) -> tuple[str, ...]:
