@@ -316,7 +316,7 @@ static int lb_trust_file(void* context, const char* place, const lb_node* node) 
   struct statvfs mounted;
   if (!node->is_last) return 1;
   lb_trust_party(judge, place, (lb_party){LB_USER, node->status.st_uid, LB_MAY_WRITE});
-  if (statvfs(place, &mounted) || mounted.f_flag & ST_RDONLY) return 1;
+  if (!statvfs(place, &mounted) && mounted.f_flag & ST_RDONLY) return 1;
   lb_trust_writers(judge, place, node, judge->own_file && !strcmp(place, judge->own_file));
   if (!lb_is_sticky(node->folder)) lb_trust_writers(judge, place, node->folder, 0);
   return 1;

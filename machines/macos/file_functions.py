@@ -143,6 +143,19 @@ def read_open_status(process: Process, file: int, to: int) -> int:
     return attempt(process, lambda: write_status(process, to, os.fstat(signed(file, 32))))
 
 
+@function("_statvfs")
+def read_file_system(process: Process, path: int, to: int) -> int:
+    return attempt(process, lambda: write_file_system(process, to, os.statvfs(process.processor.text(path))))
+
+
+def write_file_system(process: Process, to: int, status: os.statvfs_result) -> None:
+    """Write struct statvfs (sys/statvfs.h), whose counts of blocks and files have 32 bits."""
+    counts = (status.f_blocks, status.f_bfree, status.f_bavail, status.f_files, status.f_ffree, status.f_favail)
+    read_only = status.f_flag & os.ST_RDONLY
+    process.processor.write(to, struct.pack("<QQ6IQQQ", status.f_bsize, status.f_frsize,
+                            *(min(count, 0xFFFFFFFF) for count in counts), 0, read_only, status.f_namemax))  # fmt: skip
+
+
 @function("_fstatat", "_fstatat$INODE64")
 def read_status_below(process: Process, folder: int, path: int, to: int, flags: int) -> int:
     at, name = signed(folder, 32), process.processor.text(path)

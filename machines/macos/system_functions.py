@@ -57,6 +57,16 @@ def find_user(_process: Process) -> int:
     return os.getuid()
 
 
+@function("_getegid")
+def find_effective_group(_process: Process) -> int:
+    return os.getegid()
+
+
+@function("_getgid")
+def find_group(_process: Process) -> int:
+    return os.getgid()
+
+
 @function("_getpid")
 def find_process(_process: Process) -> int:
     return os.getpid()

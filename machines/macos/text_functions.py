@@ -74,6 +74,11 @@ def fill(process: Process, to: int, byte: int, size: int) -> int:
     return to
 
 
+@function("_memset_pattern16")
+def fill_by_pattern(process: Process, to: int, pattern: int, size: int) -> None:
+    process.processor.write(to, (process.processor.read_bytes(pattern, 16) * (size // 16 + 1))[:size])
+
+
 @function("_bzero", "___bzero")
 def clear(process: Process, to: int, size: int) -> None:
     process.processor.write(to, bytes(size))

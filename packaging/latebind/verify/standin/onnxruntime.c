@@ -225,6 +225,17 @@ static void read_port(span from, port* out) {
   }
 }
 
+static status* judge_model(const session* model) {
+  int is_known = strcmp(model->operator, "Add") == 0 || strcmp(model->operator, "Abs") == 0;
+  if (model->nodes != 1 || !is_known || model->count[IN] < 1 || model->count[IN] > 2 || model->count[OUT] != 1)
+    return fail("computes only models of one Abs or Add, but this one ends in ", model->operator);
+  for (int side = IN; side <= OUT; side++) {
+    for (size_t i = 0; i < model->count[side]; i++)
+      if (model->ports[side][i].shape.type != FLOAT) return fail("computes only floats", "");
+  }
+  return NULL;
+}
+
 /* ModelProto.graph = 7; GraphProto: node = 1, input = 11, output = 12; NodeProto.op_type = 4 */
 static status* create_session(const void* environment, const void* model, size_t size, const void* options,
                               session** out) {
@@ -244,8 +255,10 @@ static status* create_session(const void* environment, const void* model, size_t
       read_port(body, &made->ports[side][made->count[side]++]);
     }
   }
-  *out = made;
-  return NULL;
+  status* failed = judge_model(made);
+  if (failed) free(made);
+  if (!failed) *out = made;
+  return failed;
 }
 
 static status* count_inputs(const session* of, size_t* out) {
@@ -293,13 +306,12 @@ static status* run(const session* of, const void* options, const char* const* na
   (void)options;
   (void)names;
   (void)output_names;
-  int is_add = strcmp(of->operator, "Add") == 0, is_abs = strcmp(of->operator, "Abs") == 0;
-  if (of->nodes != 1 || !(is_add || is_abs) || output_count != 1 || !count || count > 2)
-    return fail("computes only models of one Abs or Add, but this one ends in ", of->operator);
+  if (count != of->count[IN] || output_count != 1) return fail("computes all outputs of all inputs", "");
+  int is_add = strcmp(of->operator, "Add") == 0;
   const value *left = inputs[0], *right = inputs[count - 1]; /* x + x has one input */
   size_t elements = count_elements(&left->shape);
   if (left->shape.type != FLOAT || right->shape.type != FLOAT || count_elements(&right->shape) != elements)
-    return fail("computes only floats of one shape", "");
+    return fail("computes only floats, and of one shape", "");
   if (!*outputs) {
     status* failed = make_value(left->shape.dimensions, left->shape.rank, FLOAT, NULL, outputs);
     if (failed) return failed;
