@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _IMAGES = 0x1_0000_0000
 _FRAMEWORKS = "/System/"
-_SYSTEM = ("libSystem.B", "libc++.1", "libc++abi", "libobjc.A", "libz.1", "libiconv.2", "libresolv.9", "libm", "libdl")
+_NAMES = ("libSystem.B", "libc++.1", "libc++abi", "libobjc.A", "libz.1", "libiconv.2", "libresolv.9", "libm", "libdl")
+_SYSTEM = frozenset(f"/usr/lib/{name}.dylib" for name in _NAMES)
 """The libraries in /usr/lib that this one takes for its own; any other must be a file."""
 _CXX = "/usr/lib/libc++.1.dylib"
 _SELF, _MAIN, _FLAT, _WEAK = 0, -1, -2, -3
@@ -109,7 +110,7 @@ class Dyld:
         return image
 
     def _find_dependency(self, name: str, library: lief.MachO.DylibCommand, chain: tuple[Image, ...]) -> Image | None:
-        if name.startswith(_FRAMEWORKS) or name in {f"/usr/lib/{known}.dylib" for known in _SYSTEM}:
+        if name.startswith(_FRAMEWORKS) or name in _SYSTEM:
             return None
         tried = []
         for path in self.candidates(name, chain):

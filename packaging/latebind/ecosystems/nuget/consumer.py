@@ -23,7 +23,7 @@ from latebind.verify.run.access import lock_application
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, clean_environment
-from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.protocol import run_program
 from latebind.verify.run.runner import Runner
 from latebind.verify.run.standin import STOOD_IN
 
@@ -88,16 +88,7 @@ def run_c_case(bench: Bench) -> Outcome:
         if platform.system == "windows":  # where it has no other way to find what it links
             for library in (file for folder in libraries for file in folder.glob("*.dll") if file != runtime):
                 shutil.copy(library, program.parent)
-    result, home = bench.work / "result.json", bench.work / "home"
-    home.mkdir(exist_ok=True)
-    ended = run_consumer(
-        bench.machine.argv(program, cases, result, packages, *bench.consumer_words()),
-        name="the C consumer",
-        result=result,
-        cwd=home,
-        env={**clean_environment(), **bench.situation.environment},
-        log=bench.log,
-    )
+    ended = run_program(bench, program, cases, packages, name="the C consumer")
     outcome = _judge_consumer(bench, ended, bench.machine.path(runtime) if runtime else "")
     if outcome.state is not State.PASSED or not bench.case.version:
         return outcome

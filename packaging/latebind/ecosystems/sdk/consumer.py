@@ -18,8 +18,8 @@ from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
 from latebind.verify.cases.situations import copy_runtime
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import build_for, build_with_pkg_config, clean_environment, library_folder
-from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.native import build_for, build_with_pkg_config, library_folder
+from latebind.verify.run.protocol import run_program
 from latebind.verify.run.runner import Runner
 from latebind.verify.run.standin import STOOD_IN
 from latebind.verify.run.supply import runtime_libraries
@@ -40,20 +40,11 @@ def run_sdk_case(bench: Bench) -> Outcome:
     Raises NotRun without the archive or a compiler, PhaseError when building fails and when the program wrote no
     result.
     """
-    cases, machine = bench.data(), bench.machine
+    cases = bench.data()
     with failing_at("install"):
         program = _build_program(bench, _unpack_archive(bench))
     folder, library = _runtime(bench)
-    result, home = bench.work / "result.json", bench.work / "home"
-    home.mkdir(exist_ok=True)
-    ended = run_consumer(
-        machine.argv(program, cases, result, folder, *bench.consumer_words()),
-        name="the program",
-        result=result,
-        cwd=home,
-        env={**clean_environment(), **bench.situation.environment},
-        log=bench.log,
-    )
+    ended = run_program(bench, program, cases, folder, name="the program")
     outcome = judge_program(bench, ended, library)
     if outcome.state is not State.PASSED or not library:
         return outcome

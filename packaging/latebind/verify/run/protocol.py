@@ -17,12 +17,15 @@ from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run, tail
 from latebind.text import decisive_line, ending, is_crash
 from latebind.verify.run.bench import failing_at
+from latebind.verify.run.native import clean_environment
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from latebind.verify.run.bench import Bench
 
 ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
 """Exit statuses of a consumer."""
@@ -120,6 +123,23 @@ class ConsumerRun:
     status: int
     output: str
     result: ConsumerResult
+
+
+def run_program(bench: Bench, program: Path, cases: Path, folder: Path, *, name: str) -> ConsumerRun:
+    """Run a program in C or C++ on the test case's machine, with a folder of packages or of the runtime.
+
+    Raises PhaseError as `run_consumer` does.
+    """
+    result, home = bench.work / "result.json", bench.work / "home"
+    home.mkdir(exist_ok=True)
+    return run_consumer(
+        bench.machine.argv(program, cases, result, folder, *bench.consumer_words()),
+        name=name,
+        result=result,
+        cwd=home,
+        env={**clean_environment(), **bench.situation.environment},
+        log=bench.log,
+    )
 
 
 def run_consumer(  # noqa: PLR0913  # a process, and where its result is
