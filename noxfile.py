@@ -127,8 +127,11 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def gen(session: nox.Session) -> None:
-    """Write every generated file; `git diff --exit-code` then shows whether anything was out of date."""
-    install(session, groups=("headers",))
+    """Write every generated file; `git diff --exit-code` then shows whether anything was out of date.
+
+    `-- --releases` first reads the newest release of ONNX Runtime.
+    """
+    install(session, groups=("headers", "machines"))
     session.run("python", "-m", "ci.gen", *session.posargs)
 
 

@@ -1,6 +1,6 @@
 """Writes every generated file that git tracks, or with --check says which are out of step; and the loader's headers.
 
-    python -m ci.gen [--check]
+    python -m ci.gen [--check | --releases]
 
 The headers are not tracked, so that --check writes them, too. What only the site needs, ci/docs_site.py makes.
 Exit status: 0 all in step (or written), 1 out of step.
@@ -12,7 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ci import actions, gen_loader, messages, places
+from ci import actions, gen_loader, messages, ort_slots, places
 from latebind.adopt.new import provider_files
 from latebind.config.reference import config_pages
 from latebind.config.schema import config_schema_text
@@ -47,7 +47,10 @@ def main() -> int:
     """Write or check."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write no tracked file; fail when one is out of step")
+    parser.add_argument("--releases", action="store_true", help="first read the newest release of ONNX Runtime")
     arguments = parser.parse_args()
+    if arguments.releases:
+        ort_slots.write_slots()
     if not arguments.check:
         write_text(actions.TABLE, actions.table())  # the workflows that follow are rendered with it
     stale = [path for path, text in outputs().items() if not path.is_file() or path.read_text("utf-8") != text]

@@ -1,4 +1,4 @@
-/* ort_slots.h: ONNX Runtime's function tables, written by ci/ort_slots.py from its official headers. */
+/* ort_slots.h: ONNX Runtime's function tables, written by ci/ort_slots.py from its own releases. */
 
 /* clang-format off */
 
@@ -427,7 +427,11 @@
   ROW(SessionReleaseCapturedGraph, STATUS, 27) \
   ROW(GetExperimentalFunction, POINTER, 28) \
   ROW(KernelContext_GetSyncStream, STATUS, 28) \
-  ROW(SessionOptionsSetWeightlessSourceModelBuffer, STATUS, 29)
+  ROW(SessionOptionsSetWeightlessSourceModelBuffer, STATUS, 29) \
+  ROW(KernelContext_GetPreallocatedOutput, STATUS, 30) \
+  ROW(SessionOptionsSetEpContextDataReadFunc, STATUS, 31) \
+  ROW(GetModelPackageApi, POINTER, 31) \
+  ROW(EpDevice_GetMemoryCapacity, STATUS, 32)
 
 #define LB_ORT_MODEL_EDITOR_API(ROW) \
   ROW(CreateTensorTypeInfo, STATUS, 22) \
@@ -467,7 +471,11 @@
   ROW(ModelCompilationOptions_SetOutputModelWriteFunc, STATUS, 23) \
   ROW(ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc, STATUS, 23) \
   ROW(ModelCompilationOptions_SetInputModel, STATUS, 25) \
-  ROW(ModelCompilationOptions_SetWeightlessEnabled, STATUS, 29)
+  ROW(ModelCompilationOptions_SetWeightlessEnabled, STATUS, 29) \
+  ROW(ModelCompilationOptions_SetEpContextDataWriteFunc, STATUS, 31) \
+  ROW(ModelCompilationOptions_SetOutputModelExternalInitializersBuffer, STATUS, 31) \
+  ROW(ModelCompilationOptions_SetOutputModelExternalInitializersAlignment, STATUS, 31) \
+  ROW(ModelCompilationOptions_SetWeightlessMode, STATUS, 32)
 
 #define LB_ORT_INTEROP_API(ROW) \
   ROW(CreateExternalResourceImporterForDevice, STATUS, 24) \
@@ -558,4 +566,26 @@
   ROW(ProfilingEvent_GetDurationUs, STATUS, 25) \
   ROW(ProfilingEvent_GetArgValue, STATUS, 25) \
   ROW(ProfilingEventsContainer_AddEvents, STATUS, 25) \
-  ROW(SessionOptionsGetWeightlessSourceModelBuffer, STATUS, 29)
+  ROW(SessionOptionsGetWeightlessSourceModelBuffer, STATUS, 29) \
+  ROW(SessionOptionsGetEpContextConfig, STATUS, 31) \
+  ROW(ReleaseEpContextConfig, RELEASE, 31) \
+  ROW(EpContextConfigGetEpContextDataReadFunc, STATUS, 31) \
+  ROW(EpContextConfigGetEpContextDataWriteFunc, STATUS, 31)
+
+#define LB_ORT_MODEL_PACKAGE_API(ROW) \
+  ROW(CreateModelPackageOptionsFromSessionOptions, STATUS, 31) \
+  ROW(ReleaseModelPackageOptions, RELEASE, 31) \
+  ROW(CreateModelPackageContext, STATUS, 31) \
+  ROW(ReleaseModelPackageContext, RELEASE, 31) \
+  ROW(ModelPackage_GetSchemaVersion, STATUS, 31) \
+  ROW(ModelPackage_GetComponentCount, STATUS, 31) \
+  ROW(ModelPackage_GetComponentNames, STATUS, 31) \
+  ROW(ModelPackage_GetVariantCount, STATUS, 31) \
+  ROW(ModelPackage_GetVariantNames, STATUS, 31) \
+  ROW(ModelPackage_GetVariantEpName, STATUS, 31) \
+  ROW(ModelPackage_ResolveStringRef, STATUS, 31) \
+  ROW(SelectComponent, STATUS, 31) \
+  ROW(ReleaseModelPackageComponentContext, RELEASE, 31) \
+  ROW(ModelPackageComponent_GetSelectedVariantName, STATUS, 31) \
+  ROW(ModelPackageComponent_GetSelectedVariantFolderPath, STATUS, 31) \
+  ROW(CreateSession, STATUS, 31)

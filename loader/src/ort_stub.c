@@ -67,9 +67,12 @@ static const void* LB_ORT_CALL lb_interop_api(void) {
 static const void* LB_ORT_CALL lb_ep_api(void) {
   return lb_own_table(3);
 }
+static const void* LB_ORT_CALL lb_package_api(void) {
+  return lb_own_table(4);
+}
 
 typedef const void*(LB_ORT_CALL* lb_get_table)(void);
-static const lb_get_table lb_getters[] = {lb_editor_api, lb_compile_api, lb_interop_api, lb_ep_api};
+static const lb_get_table lb_getters[] = {lb_editor_api, lb_compile_api, lb_interop_api, lb_ep_api, lb_package_api};
 
 /*
  * An older function that does the same as the one of a slot; else that slot. The official C++ header reads every tensor

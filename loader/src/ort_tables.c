@@ -6,6 +6,7 @@ static const lb_slot lb_editor_slots[] = {LB_ORT_MODEL_EDITOR_API(LB_ROW)};
 static const lb_slot lb_compile_slots[] = {LB_ORT_COMPILE_API(LB_ROW)};
 static const lb_slot lb_interop_slots[] = {LB_ORT_INTEROP_API(LB_ROW)};
 static const lb_slot lb_ep_slots[] = {LB_ORT_EP_API(LB_ROW)};
+static const lb_slot lb_package_slots[] = {LB_ORT_MODEL_PACKAGE_API(LB_ROW)};
 static const lb_slot lb_main_slots[] = {LB_ORT_API(LB_ROW)};
 #undef LB_ROW
 
@@ -15,6 +16,7 @@ const lb_table lb_tables[LB_TABLE_COUNT] = {
     {"OrtCompileApi", LB_COMPILE, LB_SLOTS(lb_compile_slots), LB_SLOT_GetCompileApi},
     {"OrtInteropApi", LB_INTEROP, LB_SLOTS(lb_interop_slots), LB_SLOT_GetInteropApi},
     {"OrtEpApi", LB_EP, LB_SLOTS(lb_ep_slots), LB_SLOT_GetEpApi},
+    {"OrtModelPackageApi", LB_PACKAGE, LB_SLOTS(lb_package_slots), LB_SLOT_GetModelPackageApi},
     {"OrtApi", LB_MAIN, LB_SLOTS(lb_main_slots), LB_SLOT_COUNT},
 };
 

@@ -29,7 +29,7 @@ enum { LB_ORT_API(LB_ROW) LB_SLOT_COUNT };
 
 /* Where each table begins in `lb_entries`. Each is followed by room: a header newer than this file may have more slots.
  */
-enum { LB_EDITOR = 0, LB_COMPILE = 48, LB_INTEROP = 96, LB_EP = 144, LB_MAIN = 320 };
+enum { LB_EDITOR = 0, LB_COMPILE = 48, LB_INTEROP = 96, LB_EP = 144, LB_PACKAGE = 272, LB_MAIN = 320 };
 
 typedef struct lb_table {
   const char* name;
@@ -40,7 +40,7 @@ typedef struct lb_table {
 } lb_table;
 
 /* The tables in the order of their entries; OrtApi is the last. */
-enum { LB_TABLE_COUNT = 5 };
+enum { LB_TABLE_COUNT = 6 };
 extern const lb_table lb_tables[LB_TABLE_COUNT];
 
 /* The table that holds an entry. */

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NO_DXGI = b"Failed to create DXGI factory.\r\n"
 WINDOWS = {"win-x64": wine, "win-arm64": wine_arm64}
 FLOORS = {"glibc": "2.28", "musl": "1.2", "darwin": "11.0", "ucrt": ""}
-ORT_VERSIONS = ("1.19.2", "1.31.1")  # the floor, and the newest that the loader knows
+ORT_VERSIONS = ("1.19.2", "1.31.1")  # the floor, and a recent one; slow tests have the latest
 # Windows keeps the address of the thread's own block in x18. Debian's wine for arm64 has libraries that are built for
 # Linux, where x18 is free; after them, ucrtbase.dll reads the block at an address near 0. Our own code never writes
 # x18: tests/native/test_processors.py.

@@ -13,7 +13,9 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+from packaging.version import Version
 
+from ci import ort_slots
 from latebind.verify.cases.index import EACH_MINOR, Question, ask
 from latebind.verify.cases.installers import installer
 from loadcheck.audit import audit_paths
@@ -24,8 +26,8 @@ from tests.native.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx
 from tests.needs import official_header
 from tests.programs import assert_success, run_program
 
-SLOTS = {19: 280, 20: 285, 21: 285, 22: 318, 23: 390, 24: 415, 25: 419, 26: 419, 27: 422, 28: 424, 29: 425}
-"""The slots of OrtApi in the official header of each version; for 27, in our table."""
+SLOTS = dict(enumerate([280, 285, 285, 318, 390, 415, 419, 419, 422, 424, 425, 426, 428, 429], 19))
+"""The slots of OrtApi in the official header of each version; for 27 and from 30 on, in the library for macOS."""
 FLOOR, NEWEST = (int(version.split(".")[1]) for version in ORT_VERSIONS)
 BETWEEN = [f"1.{minor}" for minor in range(FLOOR + 1, NEWEST)]
 PIP, NPM = 'pip install "onnxruntime>=1.19"', 'npm install "onnxruntime-node@>=1.19"'
@@ -34,8 +36,8 @@ OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in (*BETWEEN, "lat
 
 
 def build_programs(shared, folder, flags="", *targets, header="1.21"):
-    """Build the programs, or some of them, with an official header."""
-    include = official_header(shared, header).parent
+    """Build the programs, or some of them, with an official header, or that in another folder."""
+    include = header if isinstance(header, Path) else official_header(shared, header).parent
     options = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}", f"-DCMAKE_C_FLAGS={flags}")
     configure(HERE / "stub", folder, needed_compiler(), *options)
     build(folder, *targets)
@@ -141,6 +143,52 @@ def test_programs_that_were_compiled_with_another_header_run_unchanged(shared_fo
             assert (done.returncode, done.stdout) == (0, f"right with {version}\n"), done.stderr
         assert re.fullmatch(r"[1-9] providers\n", run(folder / "global", ONNXRUNTIME_LIB_PATH=library(version)).stdout)
     assert run(folder / "user", model).stdout.startswith("Ort::Exception 1: ONNX Runtime was not found")
+
+
+@pytest.fixture(scope="module")
+def assembled(shared_folder, tmp_path_factory):
+    """The newest header that can be had, with the slots of ONNX Runtime 1.32's own library and one more."""
+    folder = tmp_path_factory.mktemp("assembled") / "include"
+    shutil.copytree(official_header(shared_folder, "newest").parent, folder)
+    header = folder / "onnxruntime_c_api.h"
+    text = header.read_text("utf-8")
+    added = ort_slots.read_tables()["LB_ORT_API"][len(ort_slots.slots(text)["OrtApi"]) :]
+    names = [*(slot.name for slot in added), "AfterAllOthers"]
+    fields = "".join(f"  OrtStatus*(ORT_API_CALL* {name})(const void*, int, void*, void*);\n" for name in names)
+    text = re.sub(r"#define ORT_API_VERSION \d+", "#define ORT_API_VERSION 32", text)
+    header.write_text(re.sub(r"(?ms)(^struct OrtApi \{.*?)(^\};)", lambda m: m[1] + fields + m[2], text))
+    return folder
+
+
+@pytest.mark.slow
+def test_a_program_of_a_header_that_is_newer_than_the_runtime_or_than_the_stub_runs(shared_folder, tmp_path, assembled):
+    folder = build_programs(shared_folder, tmp_path / "built", "", "user", "newer", header=assembled)
+    model = onnx_sum(tmp_path / "sum.onnx")
+    for version, says in (("1.19.2", "needs ONNX Runtime 1.32; 1.19.2 is bound"), ("1.32.0", "must not be null")):
+        runtime = {"ONNXRUNTIME_LIB_PATH": library(version)}
+        done = run(folder / "user", model, **runtime)
+        assert (done.returncode, done.stdout) == (0, f"right with {version}\n"), done.stderr
+        newest, unknown = run(folder / "newer", **runtime).stdout.splitlines()
+        assert says in newest
+        assert unknown.startswith("OrtApi has a function at 429 that this build of latebind doesn't know")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("minor", [30, 31, 32])
+def test_the_slots_are_those_that_a_release_names_in_its_own_library(minor):
+    release = max((version for version in in_index() if version.startswith(f"1.{minor}.")), key=Version)
+    for table, rows in ort_slots.slots_in(*ort_slots.fetch_library(release)).items():
+        known = ort_slots.read_tables()[ort_slots.macro(table)]
+        assert [row.name for row in rows] == [row.name for row in known if row.since <= minor]
+
+
+def test_a_release_that_changed_a_slot_is_not_taken():
+    known = ort_slots.read_tables()["LB_ORT_API"]
+    swapped = [*known[:-2], known[-1], known[-2]]
+    with pytest.raises(SystemExit, match=f"OrtApi has {known[-1].name} at {len(known) - 2}"):
+        ort_slots.extend(known, swapped, "OrtApi")
+    with pytest.raises(SystemExit, match="no library for macOS"):
+        ort_slots.slots_in(b"\x7fELF", 32)
 
 
 def test_the_stub_is_no_dependency_and_exports_nothing(users):

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "latebind/ort_api.h"
 #include "latebind/stub.h"
 #include "ort_slots.h"
 #include "trampolines.h"
@@ -37,6 +38,7 @@ static const row editor[] = {LB_ORT_MODEL_EDITOR_API(ROW)};
 static const row compile[] = {LB_ORT_COMPILE_API(ROW)};
 static const row interop[] = {LB_ORT_INTEROP_API(ROW)};
 static const row ep[] = {LB_ORT_EP_API(ROW)};
+static const row package[] = {LB_ORT_MODEL_PACKAGE_API(ROW)};
 static const struct {
   const char* getter;
   const row* rows;
@@ -44,7 +46,8 @@ static const struct {
 } inner[] = {{"GetModelEditorApi", editor, sizeof editor / sizeof *editor},
              {"GetCompileApi", compile, sizeof compile / sizeof *compile},
              {"GetInteropApi", interop, sizeof interop / sizeof *interop},
-             {"GetEpApi", ep, sizeof ep / sizeof *ep}};
+             {"GetEpApi", ep, sizeof ep / sizeof *ep},
+             {"GetModelPackageApi", package, sizeof package / sizeof *package}};
 
 typedef void* const* table;
 static unsigned minor;
@@ -122,9 +125,9 @@ static unsigned compare(const row* row, size_t count, table ours, table own) {
 int main(int count, char** words) {
   if (count < 2) return 2;
   lb_onnxruntime_path(words[1]);
-  table ours = OrtGetApiBase()->get_api(29);
+  table ours = OrtGetApiBase()->get_api(LB_ORT_API_VERSION);
   minor = (unsigned)strtoul(OrtGetApiBase()->get_version() + 2, NULL, 10);
-  table own = theirs(words[1])->get_api(minor < 29 ? minor : 29);
+  table own = theirs(words[1])->get_api(minor < LB_ORT_API_VERSION ? minor : LB_ORT_API_VERSION);
   memcpy(&message, &ours[2], sizeof message);
   printf("same %u\n", compare(rows, sizeof rows / sizeof *rows, ours, own));
   return 0;
