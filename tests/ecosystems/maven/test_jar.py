@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import stat
 import zipfile
 
@@ -18,6 +19,7 @@ TABLE = """
 group = "io.github.acme"
 name = "tiny"
 """
+JAR_ONLY = CONFIG.replace('wheel = { source = "python/tiny" }\nnuget = { id = "Tiny" }\n', "")
 CLASS = "io/github/acme/tiny/NativeLibrary.class"
 LIBRARY = "native/linux-x64/libtiny.so"
 PROGRAM = """\
@@ -42,10 +44,17 @@ def jdk():
     require_programs("java", "javac")
 
 
-def pack_jar(folder, table=TABLE, latebind=CONFIG):
-    packed = pack_project(copy_client("tiny", folder, latebind=latebind + table))
+def pack_jar(folder, table=TABLE):
+    packed = pack_project(copy_client("tiny", folder, latebind=JAR_ONLY + table))
     assert [row.message for row in packed.not_made if row.kind == "jar"] == []
     return {artifact.kind: artifact.path for artifact in packed.artifacts if artifact.kind in ("jar", "maven")}
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    """JAR and bundle, packed once for all tests of a worker, which must not change them."""
+    require_programs("java", "javac")
+    return pack_jar(tmp_path_factory.mktemp("packed"))
 
 
 def run_java(folder, *class_path, text=PROGRAM, options=()):
@@ -66,8 +75,8 @@ def test_two_packages_with_one_java_package_are_refused(latebind, tmp_path):
     assert not (tmp_path / "dist").exists()
 
 
-def test_a_jar_has_a_folder_for_each_target_and_maven_reads_what_it_is(tmp_path):
-    jar = pack_jar(tmp_path)["jar"]
+def test_a_jar_has_a_folder_for_each_target_and_maven_reads_what_it_is(packed):
+    jar = packed["jar"]
     names = members(jar)
     assert {CLASS, LIBRARY, "META-INF/maven/io.github.acme/tiny/pom.xml"} <= names.keys()
     assert next(iter(names)) == "META-INF/MANIFEST.MF"
@@ -75,8 +84,14 @@ def test_a_jar_has_a_folder_for_each_target_and_maven_reads_what_it_is(tmp_path)
     assert names[CLASS][6:8] == (55).to_bytes(2, "big")  # Java 11's class files
 
 
-def test_a_bundle_is_a_repository_with_sources_and_checksums(tmp_path):
-    files = members(pack_jar(tmp_path)["maven"])
+def test_the_class_uses_nothing_but_the_base_of_the_jdk_so_that_jdeps_need_not_be_asked(packed):
+    assert run_checked("jdeps", "--multi-release", "base", "--print-module-deps", packed["jar"]).split() == [
+        "java.base"
+    ]
+
+
+def test_a_bundle_is_a_repository_with_sources_and_checksums(packed, tmp_path):
+    files = members(packed["maven"])
     stem = "io/github/acme/tiny/1.2.3/tiny-1.2.3"
     parts = {f"{stem}{end}" for end in (".jar", "-sources.jar", ".pom")}
     assert parts <= files.keys()
@@ -87,15 +102,15 @@ def test_a_bundle_is_a_repository_with_sources_and_checksums(tmp_path):
     assert "io/github/acme/tiny/NativeLibrary.java" in members(tmp_path / "sources.jar")
 
 
-def test_the_same_sources_give_the_same_bytes(tmp_path):
-    first, second = (pack_jar(tmp_path / name) for name in ("first", "second"))
-    assert {kind: path.read_bytes() for kind, path in first.items()} == {
-        kind: path.read_bytes() for kind, path in second.items()
+def test_the_same_sources_give_the_same_bytes(packed, tmp_path):
+    again = pack_jar(tmp_path)
+    assert {kind: path.read_bytes() for kind, path in packed.items()} == {
+        kind: path.read_bytes() for kind, path in again.items()
     }
 
 
-def test_a_program_loads_the_library_from_a_private_folder_that_is_gone_afterwards(tmp_path):
-    jar = pack_jar(tmp_path)["jar"]
+def test_a_program_loads_the_library_from_a_private_folder_that_is_gone_afterwards(packed, tmp_path):
+    jar = packed["jar"]
     file, permissions, version, _ = run_java(tmp_path, jar, options=[f"-Djava.io.tmpdir={tmp_path}"])
     assert (file.endswith("/libtiny.so"), file.startswith(str(tmp_path))) == (True, True)
     assert (permissions.count("GROUP"), permissions.count("OTHERS"), version) == (0, 0, "1.2.3")
@@ -117,10 +132,10 @@ def test_the_runtime_is_put_next_to_it_and_its_own_interface_uses_the_same_file(
     assert chosen[3] == "/elsewhere"
 
 
-def test_a_jar_that_was_repackaged_without_its_libraries_is_named(tmp_path):
+def test_a_jar_that_was_repackaged_without_its_libraries_is_named(packed, tmp_path):
     jar = tmp_path / "repackaged.jar"
     with zipfile.ZipFile(jar, "w") as archive:
-        for name, data in members(pack_jar(tmp_path)["jar"]).items():
+        for name, data in members(packed["jar"]).items():
             if name != LIBRARY:
                 archive.writestr(name, data)
     printed = run_java(tmp_path, jar)
@@ -128,8 +143,8 @@ def test_a_jar_that_was_repackaged_without_its_libraries_is_named(tmp_path):
     assert "or set -Dio.github.acme.tiny.library to the library's path" in printed
 
 
-def test_another_system_is_named_as_its_folder_is(tmp_path):
-    jar = pack_jar(tmp_path)["jar"]
+def test_another_system_is_named_as_its_folder_is(packed, tmp_path):
+    jar = packed["jar"]
     named = {
         "osx-arm64": ("Mac OS X", "aarch64"),
         "win-x64": ("Windows Server 2025", "amd64"),
@@ -217,17 +232,18 @@ def test_plan_names_the_files(tmp_path, latebind):
     assert {"tiny-1.2.3.jar", "tiny-1.2.3-maven.zip"} <= files
 
 
-def test_a_jar_with_the_runtime_in_it_fails_the_audit(tmp_path, latebind):
-    jar = pack_jar(tmp_path)["jar"]
+def test_a_jar_with_the_runtime_in_it_fails_the_audit(packed, tmp_path, latebind):
+    jar = tmp_path / packed["jar"].name
+    shutil.copy(packed["jar"], jar)
     with zipfile.ZipFile(jar, "a") as archive:
         archive.writestr("ai/onnxruntime/native/linux-x64/libonnxruntime.so", members(jar)[LIBRARY])
-    ended = latebind("-C", tmp_path, "audit", jar)
+    ended = latebind("-C", packed["jar"].parent.parent, "audit", jar)
     assert (ended.returncode, "LB953" in ended.stdout) == (1, True), ended.stdout
 
 
-def test_what_is_packed_passes_the_audit_and_has_modes_of_files(tmp_path, latebind):
-    jar = pack_jar(tmp_path)["jar"]
-    ended = latebind("-C", tmp_path, "audit", jar, tmp_path / "dist" / "tiny-1.2.3-maven.zip")
+def test_what_is_packed_passes_the_audit_and_has_modes_of_files(packed, latebind):
+    jar = packed["jar"]
+    ended = latebind("-C", packed["jar"].parent.parent, "audit", jar, packed["maven"])
     assert ended.returncode == 0, ended.stdout
     with zipfile.ZipFile(jar) as archive:
         assert {stat.S_IMODE(entry.external_attr >> 16) for entry in archive.infolist()} == {0o644}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.client import CONFIG, copy_client, members, pack_project
-from tests.ecosystems.maven.test_jar import LIBRARY, TABLE
+from tests.client import copy_client, members, pack_project
+from tests.ecosystems.maven.test_jar import JAR_ONLY, LIBRARY, TABLE
 from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 
@@ -65,7 +65,7 @@ def jars(shared, tmp_path_factory):
     """Two JARs with different libraries of one name."""
 
     def pack(group, change):
-        folder = copy_client("tiny", tmp_path_factory.mktemp("jar"), latebind=CONFIG + TABLE.replace("acme", group))
+        folder = copy_client("tiny", tmp_path_factory.mktemp("jar"), latebind=JAR_ONLY + TABLE.replace("acme", group))
         source = folder / "native" / "tiny.c"
         source.write_text(source.read_text().replace("a + b", change))
         packed = pack_project(folder)
@@ -198,7 +198,7 @@ def test_a_module_exports_its_packages_and_requires_what_the_sources_use(tmp_pat
     (tmp_path / "more/com/more/More.java").write_text("package com.more;\npublic class More { com.acme.Tiny tiny; }\n")
     more = '\n[package.more]\ncomponent = "tiny"\nexports = ["tiny_*"]\nrequires = ["tiny"]\nmaven = { group = '
     more += '"io.github.acme", name = "more", source = "more" }\n'
-    packed = pack_project(copy_client("tiny", tmp_path, latebind=f'{CONFIG}{TABLE}source = "java"\n{more}'))
+    packed = pack_project(copy_client("tiny", tmp_path, latebind=f'{JAR_ONLY}{TABLE}source = "java"\n{more}'))
     other, jar = sorted(artifact.path for artifact in packed.artifacts if artifact.kind == "jar")
     printed = run_checked("jar", "--describe-module", f"--file={jar}")
     described = {

@@ -44,11 +44,14 @@ def compile_sources(
         return {path.relative_to(folder / "classes").as_posix(): path.read_bytes() for path in classes}
 
 
-def describe_module(classes: Mapping[str, bytes], name: str, others: Sequence[str], release: int) -> dict[str, bytes]:
+def describe_module(
+    classes: Mapping[str, bytes], name: str, others: Sequence[str], release: int, *, uses_base: bool
+) -> dict[str, bytes]:
     """The source of a module's description and its class, by their names; jlink takes no JAR without them.
 
-    The module exports all packages of the classes, and requires the modules of the JDK that the classes use, and
-    `others`. Empty for classes outside of packages, which no module may have. Raises NotRun without a JDK.
+    The module exports all packages of the classes, and requires `others` and the modules of the JDK that the classes
+    use. With `uses_base` that is java.base alone, and jdeps is not asked. Empty for classes outside of packages, which
+    no module may have. Raises NotRun without a JDK.
     """
     packages = sorted({path.rpartition("/")[0].replace("/", ".") for path in classes})
     if "" in packages:
@@ -57,8 +60,7 @@ def describe_module(classes: Mapping[str, bytes], name: str, others: Sequence[st
     with tempfile.TemporaryDirectory(prefix="latebind-java-") as folder_name:
         folder = Path(folder_name)
         _write(classes, folder / "classes")
-        listed: list[str | Path] = [jdk / "jdeps", "--ignore-missing-deps", "--print-module-deps", folder / "classes"]
-        used = run(listed, timeout=_TIME_LIMIT).output.split()[-1].split(",")
+        used = ["java.base"] if uses_base else _list_used_modules(jdk, folder / "classes")
         lines = [f"  requires {module};" for module in used if module != "java.base"]
         lines += [f"  requires transitive {module};" for module in others]
         lines += [f"  exports {package};" for package in packages]
@@ -83,6 +85,11 @@ def describe_module(classes: Mapping[str, bytes], name: str, others: Sequence[st
         run([*javac, *places, "-d", folder / "out", folder / "own" / f"{MODULE}.java"], timeout=_TIME_LIMIT)
         compiled = (folder / "out" / f"{MODULE}.class").read_bytes()
     return {f"{MODULE}.java": source.encode(), f"{MODULE}.class": compiled}
+
+
+def _list_used_modules(jdk: Path, classes: Path) -> list[str]:
+    command: list[str | Path] = [jdk / "jdeps", "--ignore-missing-deps", "--print-module-deps", classes]
+    return run(command, timeout=_TIME_LIMIT).output.split()[-1].split(",")
 
 
 def _write(sources: Mapping[str, bytes], folder: Path) -> None:

@@ -51,7 +51,7 @@ def pack_jar(config: Config, package: str, stages: Sequence[Stage], outdir: Path
     classes = compile_sources(sources, needed, table.release, table.source or config.file.name, advice)
     if f"{MODULE}.java" not in sources:
         modules = [maven_tables(config)[other].java_package for other in others]
-        described = describe_module(classes, table.java_package, modules, table.release)
+        described = describe_module(classes, table.java_package, modules, table.release, uses_base=not table.source)
         classes |= {name: data for name, data in described.items() if name.endswith(".class")}
         sources |= {name: data for name, data in described.items() if name.endswith(".java")}
     pom = write_pom(config, package).encode()
