@@ -1,9 +1,12 @@
 """How a consumer's end and its result are read."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
+from latebind.errors import NotRun
+from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.run.bench import PhaseError
 from latebind.verify.run.protocol import run_consumer, with_output
 
@@ -22,6 +25,19 @@ def test_the_advice_for_a_consumer_that_the_system_ends_is_for_no_other(tmp_path
         )  # fmt: skip
     assert caught.value.advice.endswith(shown)
     assert caught.value.phase == "load"
+
+
+@pytest.mark.parametrize(
+    ("machine", "error"),
+    [(Machine(rid="linux-x64", title="an emulator", command=("env",)), NotRun), (host_machine(Path()), PhaseError)],
+)
+def test_status_125_says_that_an_emulator_cannot_run_a_program(tmp_path, machine, error):
+    with pytest.raises(error, match="no such function") as caught:
+        run_consumer(
+            [sys.executable, "-c", "print('no such function'); exit(125)"],
+            name="main.c", result=tmp_path / "result.json", cwd=tmp_path, env={}, log=None, machine=machine,
+        )  # fmt: skip
+    assert getattr(caught.value, "reason", "not-emulated") == "not-emulated"
 
 
 @pytest.mark.parametrize(

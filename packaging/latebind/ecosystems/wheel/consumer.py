@@ -186,6 +186,7 @@ def _run_consumer(bench: Bench, ready: Installed, start: Start) -> tuple[Consume
         log=bench.log,
         user=NOBODY if situation.unprivileged and is_root() else None,
         advice=bench.crash_advice,
+        machine=bench.machine,
     )
     libraries = tuple(str(bench.machine.local(name)) for name in ended.result.libraries)
     ended = replace(ended, result=msgspec.structs.replace(ended.result, libraries=libraries))

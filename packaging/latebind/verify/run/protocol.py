@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.version import Version
 
-from latebind.errors import InputError
+from latebind.errors import InputError, NotRun
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run, tail
 from latebind.text import decisive_line, ending, is_crash
+from latebind.verify.cases.machine import NOT_SUPPORTED
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.native import clean_environment
 from loadcheck.decoding import DECODE_ERRORS
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from latebind.verify.cases.machine import Machine
     from latebind.verify.run.bench import Bench
 
 ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
@@ -128,7 +130,7 @@ class ConsumerRun:
 def run_program(bench: Bench, program: Path, cases: Path, folder: Path, *, name: str) -> ConsumerRun:
     """Run a program in C or C++ on the test case's machine, with a folder of packages or of the runtime.
 
-    Raises PhaseError as `run_consumer` does.
+    Raises NotRun and PhaseError as `run_consumer` does.
     """
     result, home = bench.work / "result.json", bench.work / "home"
     home.mkdir(exist_ok=True)
@@ -139,6 +141,7 @@ def run_program(bench: Bench, program: Path, cases: Path, folder: Path, *, name:
         cwd=home,
         env={**clean_environment(), **bench.situation.environment},
         log=bench.log,
+        machine=bench.machine,
     )
 
 
@@ -152,12 +155,14 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
     log: Path | None,
     user: int | None = None,
     advice: str = "",
+    machine: Machine | None = None,
 ) -> ConsumerRun:
     """Run a consumer within limits of time and memory, and read its result. `name` is the user's name for it.
 
-    `advice` is for a consumer that the system ends, as by a signal.
+    `advice` is for a consumer that the system ends, as by a signal. `machine` is what runs it, if not this system.
 
-    Raises PhaseError when it wrote no result, or an invalid one.
+    Raises NotRun when the machine reports that it cannot run the program, PhaseError when the consumer wrote no result,
+    or an invalid one.
     """
     record = result.with_suffix(".record")
     for path in (result, record):
@@ -165,6 +170,8 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
     with failing_at("load"):
         recording = {**env, "LATEBIND_RECORD": str(record)}
         ended = run(argv, cwd=cwd, env=recording, check=False, log=log, limits=CASE_LIMITS, user=user)
+        if machine is not None and not machine.is_host and ended.returncode == NOT_SUPPORTED:
+            raise NotRun("not-emulated", with_output(f"{machine.title} cannot run {name}", ended.output))
         try:
             raw = result.read_bytes()
         except OSError as error:
