@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def write_cases(folder: Path, document: dict[str, Any]) -> None:
     """Write cases.json and cases.txt next to cases.bin."""
     (folder / "cases.json").write_text(json.dumps(document), encoding="utf-8")
-    (folder / "cases.txt").write_text(_words(document["cases"]), encoding="utf-8")
+    (folder / "cases.txt").write_text(_words(document["cases"]), encoding="utf-8", newline="\n")
 
 
 def _words(cases: list[dict[str, Any]]) -> str:

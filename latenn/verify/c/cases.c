@@ -12,37 +12,47 @@ static FILE* open_beside(const char* folder, const char* name) {
   return fopen(path, "rb");
 }
 
-static bool next_word(case_file* file) {
-  if (fscanf(file->text, "%511s", file->word) == 1) return true;
-  file->word[0] = 0;
-  return false;
+/* All of a file, with a zero at the end; free it. NULL when it cannot be read. */
+static char* read_text(FILE* file, size_t* length) {
+  long size = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
+  char* text = size < 0 ? NULL : malloc((size_t)size + 1);
+  if (!text || fseek(file, 0, SEEK_SET) || fread(text, 1, (size_t)size, file) != (size_t)size) {
+    free(text);
+    return NULL;
+  }
+  text[size] = 0;
+  *length = (size_t)size;
+  return text;
 }
 
-static bool at(const case_file* file, const char* word) {
-  return strcmp(file->word, word) == 0;
+static bool begins(const char* line, const char* word) {
+  while (*word && *line == *word) line++, word++;
+  return !*word && *line == ' ';
+}
+
+static void next_line(case_file* file) {
+  while (*file->line) file->line++;
+  if (file->line < file->end) file->line++;
 }
 
 bool cases_open(case_file* file, const char* folder) {
-  file->text = open_beside(folder, "cases.txt");
+  size_t length = 0;
+  FILE* text = open_beside(folder, "cases.txt");
   file->data = open_beside(folder, "cases.bin");
-  return file->text && file->data && next_word(file);
+  file->text = file->line = text ? read_text(text, &length) : NULL;
+  if (text) fclose(text);
+  if (!file->text || !file->data) return false;
+  file->end = file->text + length;
+  for (char* c = file->text; c < file->end; c++) {
+    if (*c == '\n') *c = 0;
+    file->count += begins(c, "case") && (c == file->text || !c[-1]);
+  }
+  return file->count > 0;
 }
 
 void cases_close(case_file* file) {
-  if (file->text) fclose(file->text);
+  free(file->text);
   if (file->data) fclose(file->data);
-}
-
-size_t cases_count(const char* folder) {
-  case_file file = {0};
-  size_t count = 0;
-  if (cases_open(&file, folder)) {
-    do {
-      count += at(&file, "case");
-    } while (next_word(&file));
-  }
-  cases_close(&file);
-  return count;
 }
 
 /* The bytes at a place of cases.bin; free them. Ends the program when the file is not what cases.txt says. */
@@ -55,29 +65,31 @@ static void* read_bytes(case_file* file, long long offset, size_t size) {
   return bytes;
 }
 
+bool cases_skip(case_file* file, size_t number) {
+  while (file->line < file->end && !(begins(file->line, "case") && !number--)) next_line(file);
+  return file->line < file->end;
+}
+
 bool cases_next(case_file* file, test_case* one) {
   long long offset;
-  while (!at(file, "case")) {
-    if (!next_word(file)) return false;
-  }
-  if (fscanf(file->text, "%511s %lf %lf %lld %zu", one->name, &one->relative, &one->absolute, &offset,
-             &one->model_bytes) != 5)
+  if (!cases_skip(file, 0) || sscanf(file->line, "case %511s %lf %lf %lld %zu", one->name, &one->relative,
+                                     &one->absolute, &offset, &one->model_bytes) != 5)
     return false;
   one->model = read_bytes(file, offset, one->model_bytes);
-  next_word(file);
+  next_line(file);
   return true;
 }
 
 static bool read_tensor(case_file* file, tensor* one) {
   long long offset;
+  char* rest = file->line;
   memset(one, 0, sizeof *one);
-  if (fscanf(file->text, "%511s %" SCNd32 " %lld %zu %" SCNd32, one->name, &one->view.type, &offset, &one->view.bytes,
+  if (sscanf(rest, "%*s %511s %" SCNd32 " %lld %zu %" SCNd32, one->name, &one->view.type, &offset, &one->view.bytes,
              &one->view.rank) != 5)
     return false;
   if (one->view.rank < 0 || one->view.rank > RANK_MAX) return false;
-  for (int32_t i = 0; i < one->view.rank; i++) {
-    if (fscanf(file->text, "%" SCNd64, &one->shape[i]) != 1) return false;
-  }
+  for (int words = 6; words && *rest; rest++) words -= *rest == ' ';
+  for (int32_t i = 0; i < one->view.rank; i++) one->shape[i] = strtoll(rest, &rest, 10);
   one->view.shape = one->shape;
   one->view.data = read_bytes(file, offset, one->view.bytes);
   return true;
@@ -85,13 +97,13 @@ static bool read_tensor(case_file* file, tensor* one) {
 
 bool cases_next_set(case_file* file, tensor_set* set) {
   set->inputs = set->count = 0;
-  if (!at(file, "set")) return false;
-  next_word(file);
-  while ((at(file, "input") || at(file, "output")) && set->count < TENSORS_MAX) {
-    set->inputs += at(file, "input");
+  if (file->line == file->end || strcmp(file->line, "set") != 0) return false;
+  next_line(file);
+  while ((begins(file->line, "input") || begins(file->line, "output")) && set->count < TENSORS_MAX) {
+    set->inputs += begins(file->line, "input");
     if (!read_tensor(file, &set->tensors[set->count])) return false;
     set->count++;
-    next_word(file);
+    next_line(file);
   }
   return true;
 }

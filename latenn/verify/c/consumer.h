@@ -30,18 +30,20 @@ typedef struct test_case {
   size_t model_bytes;
 } test_case;
 
-/* cases.txt and cases.bin, read from the front; `word` is the next one that was not used. */
+/* cases.txt and cases.bin, read from the front. */
 typedef struct case_file {
-  FILE* text;
+  char* text; /* with a zero at the end of each line */
+  char* end;
+  char* line; /* the next one that was not used */
   FILE* data;
-  char word[NAME_MAX_BYTES];
+  size_t count; /* of the cases */
 } case_file;
 
-/* False when a file cannot be opened. */
+/* False when a file cannot be read, or has no case. */
 bool cases_open(case_file* file, const char* folder);
 void cases_close(case_file* file);
-/* How many cases there are. */
-size_t cases_count(const char* folder);
+/* Leaves out that many cases, and what was not read of the one before; false at the end. */
+bool cases_skip(case_file* file, size_t number);
 /* The next case, without its sets; false at the end. What was not read of the one before is skipped. */
 bool cases_next(case_file* file, test_case* one);
 /* The next set of the case that was read last; false when it has no more. Free it. */

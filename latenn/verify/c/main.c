@@ -89,26 +89,25 @@ static bool ends_the_run(latenn_code code) {
 static latenn_status* run_cases(const arguments* given, const latenn_load_options* options, result* out) {
   case_file file = {0};
   test_case one;
-  size_t total = cases_count(given->cases), chosen = 0, wanted = given->sample;
-  if (!wanted || wanted > total) wanted = total;
   latenn_status* end = NULL;
   if (!cases_open(&file, given->cases)) result_failed(out, "(no case)", "cases.txt holds none");
-  for (size_t i = 0; file.text && !end && cases_next(&file, &one); i++) {
-    if (chosen < wanted && i == chosen * total / wanted) {
-      latenn_model* model = NULL;
-      latenn_status* status = latenn_load_bytes(one.model, one.model_bytes, options, &model);
-      chosen++;
-      if (!status) {
-        result_report(out, latenn_model_report(model));
-        run_case(&file, &one, model, out);
-      } else if (ends_the_run(latenn_status_code(status))) {
-        end = status;
-      } else {
-        result_failed(out, one.name, latenn_status_message(status));
-        latenn_status_release(status);
-      }
-      latenn_model_release(model);
+  size_t wanted = given->sample && given->sample < file.count ? given->sample : file.count, next = 0;
+  for (size_t chosen = 0; chosen < wanted && !end; chosen++) {
+    size_t number = chosen * file.count / wanted;
+    latenn_model* model = NULL;
+    if (!cases_skip(&file, number - next) || !cases_next(&file, &one)) break;
+    next = number + 1;
+    latenn_status* status = latenn_load_bytes(one.model, one.model_bytes, options, &model);
+    if (!status) {
+      result_report(out, latenn_model_report(model));
+      run_case(&file, &one, model, out);
+    } else if (ends_the_run(latenn_status_code(status))) {
+      end = status;
+    } else {
+      result_failed(out, one.name, latenn_status_message(status));
+      latenn_status_release(status);
     }
+    latenn_model_release(model);
     free(one.model);
   }
   cases_close(&file);
