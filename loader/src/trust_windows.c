@@ -26,6 +26,7 @@ struct lb_judge {
 
 /* What is known of a place. */
 typedef struct lb_security {
+  HANDLE place;
   void* owner;
   ACL* list;
   void* descriptor; /* holds both; LocalFree() frees it */
@@ -123,16 +124,24 @@ static int lb_judge_security(const lb_judge* judge, const char* path, const lb_s
   return 1;
 }
 
-/* Reads what is known of a place itself, also where it is a link or a junction. */
+/* In this order: LocalFree() of Debian's wine 8 for arm64 spoils the register x18, and the next call of the system sets
+ * it again. */
+static void lb_release_security(lb_security* security) {
+  LocalFree(security->descriptor);
+  CloseHandle(security->place);
+}
+
+/* Reads what is known of a place itself, also where it is a link or a junction; release it where that is 1. */
 static int lb_read_security(const lb_judge* judge, const char* path, lb_security* security) {
   BY_HANDLE_FILE_INFORMATION file;
   memset(security, 0, sizeof *security);
   HANDLE place = judge->get_security ? lb_open(path, READ_CONTROL, FILE_FLAG_OPEN_REPARSE_POINT) : INVALID_HANDLE_VALUE;
   if (place == INVALID_HANDLE_VALUE) return 0;
+  security->place = place;
   security->is_link = !GetFileInformationByHandle(place, &file) || file.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT;
   DWORD error = judge->get_security(place, LB_OBJECT_FILE, LB_OWNER_AND_LIST, &security->owner, NULL, &security->list,
                                     NULL, &security->descriptor);
-  CloseHandle(place);
+  if (error) lb_release_security(security);
   return !error;
 }
 
@@ -141,7 +150,7 @@ static int lb_judge_place(lb_judge* judge, const char* path, int is_nearest) {
   if (!lb_read_security(judge, path, &security)) return lb_refuse(judge, "nothing is known of", path);
   judge->has_links |= security.is_link;
   int is_trusted = lb_judge_security(judge, path, &security, is_nearest);
-  LocalFree(security.descriptor);
+  lb_release_security(&security);
   return is_trusted;
 }
 
@@ -182,7 +191,7 @@ static void lb_find_writers(lb_judge* judge) {
   if (!lb_read_security(judge, judge->file, &security)) return;
   lb_copy_sid(judge->owner, security.owner);
   judge->has_everybody = lb_lets_everybody(security.list, LB_MAY_REPLACE | FILE_WRITE_DATA);
-  LocalFree(security.descriptor);
+  lb_release_security(&security);
 }
 
 lb_judge* lb_os_find_trusted(const char* own_file) {
