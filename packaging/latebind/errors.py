@@ -27,7 +27,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-symbols": "debug symbols that match the library cannot be made for this target on this machine",
     "no-device": "the execution provider was registered, but this machine has no device for it",
     "no-machine": "nothing here runs binaries of this target",
-    "no-main": "the consumer's script has no main(arguments), which the scenario calls",
+    "no-main": "the consumer has no main() that the scenario may call",
     "no-access": "the scenario runs the consumer as another user, who cannot reach the working folder",
     "no-sandbox": "the scenario changes the system itself, so it runs only on an emulated machine",
     "not-emulated": "an emulated machine cannot run this scenario",

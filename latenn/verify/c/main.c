@@ -64,14 +64,15 @@ static bool in_scope(const tensor_set* set, const char** why) {
 }
 
 static void run_case(case_file* file, const test_case* one, latenn_model* model, result* out) {
-  static tensor_set set; /* large */
+  tensor_set* set = malloc(sizeof *set); /* large */
   char message[MESSAGE_MAX] = "";
   const char* foreign = NULL;
   size_t sets = 0;
-  for (; !*message && !foreign && cases_next_set(file, &set); sets++) {
-    if (in_scope(&set, &foreign)) latenn_status_release(compute(model, one, &set, message));
-    set_free(&set);
+  for (; set && !*message && !foreign && cases_next_set(file, set); sets++) {
+    if (in_scope(set, &foreign)) latenn_status_release(compute(model, one, set, message));
+    set_free(set);
   }
+  free(set);
   if (!sets) snprintf(message, MESSAGE_MAX, "the case has no set of inputs");
   if (foreign)
     result_skipped(out, one->name, foreign);

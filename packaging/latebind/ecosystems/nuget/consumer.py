@@ -20,9 +20,10 @@ from latebind.verify.cases.layouts import BUILD, CACHE, LAYOUTS, Application, la
 from latebind.verify.cases.scenarios import C_NUPKG
 from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.access import lock_application
+from latebind.verify.run.actions import build_program
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import build_for, clean_environment
+from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import run_program
 from latebind.verify.run.runner import Runner
 from latebind.verify.run.standin import STOOD_IN
@@ -83,7 +84,7 @@ def run_c_case(bench: Bench) -> Outcome:
         # On macOS, CMake adds no run path for a library that find_library() has found.
         run_paths = ";".join(map(str, libraries))
         defines = (f"-DPACKAGES={packages}", f"-DRID={platform.rid}", f"-DCMAKE_BUILD_RPATH={run_paths}")
-        program = build_for(bench.machine, bench.config.floor(platform), source, tree, *defines, log=bench.log)
+        program = build_program(bench, source, tree, *defines)
         runtime = _break_runtime(bench, packages)
         if platform.system == "windows":  # where it has no other way to find what it links
             for library in (file for folder in libraries for file in folder.glob("*.dll") if file != runtime):

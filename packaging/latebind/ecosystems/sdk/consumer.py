@@ -16,9 +16,10 @@ from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
 from latebind.verify.cases.situations import copy_runtime
+from latebind.verify.run.actions import build_program
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import build_for, build_with_pkg_config, library_folder
+from latebind.verify.run.native import build_with_pkg_config, library_folder
 from latebind.verify.run.protocol import run_program
 from latebind.verify.run.runner import Runner
 from latebind.verify.run.standin import STOOD_IN
@@ -69,10 +70,9 @@ def _build_program(bench: Bench, prefix: Path) -> Path:
     source, tree = bench.config.root / bench.config.document.verify.sdk, prefix.parent / "build"
     if bench.case.consumer == PKG_CONFIG:
         return build_with_pkg_config(source, tree, prefix, log=bench.log)
-    rid = bench.case.target
     # CMake searches lib64 and the triplet's folder on some systems only, and each prefix for <name>*/ everywhere.
     defines = (f"-DCMAKE_PREFIX_PATH={prefix};{library_folder(prefix) / 'cmake'}",)
-    return build_for(bench.machine, bench.config.floor(target(rid)), source, tree, *defines, log=bench.log)
+    return build_program(bench, source, tree, *defines)
 
 
 def _runtime(bench: Bench) -> tuple[Path, str]:

@@ -17,6 +17,7 @@ from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run, tail
 from latebind.text import decisive_line, ending, is_crash
 from latebind.verify.cases.machine import NOT_SUPPORTED
+from latebind.verify.run.actions import compare_runs, list_further_results
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.native import clean_environment
 from loadcheck.decoding import DECODE_ERRORS
@@ -134,8 +135,8 @@ def run_program(bench: Bench, program: Path, cases: Path, folder: Path, *, name:
     """
     result, home = bench.work / "result.json", bench.work / "home"
     home.mkdir(exist_ok=True)
-    return run_consumer(
-        bench.machine.argv(program, cases, result, folder, *bench.consumer_words()),
+    ended = run_consumer(
+        bench.machine.argv(program, *bench.situation.action, cases, result, folder, *bench.consumer_words()),
         name=name,
         result=result,
         cwd=home,
@@ -143,6 +144,10 @@ def run_program(bench: Bench, program: Path, cases: Path, folder: Path, *, name:
         log=bench.log,
         machine=bench.machine,
     )
+    with failing_at("load"):
+        others = [read_result(path.read_bytes(), name) for path in list_further_results(bench, result)]
+        compare_runs(ended.result, others)
+    return ended
 
 
 def run_consumer(  # noqa: PLR0913  # a process, and where its result is

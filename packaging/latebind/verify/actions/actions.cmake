@@ -1,0 +1,46 @@
+# Puts latebind's main() in front of that of a project's program, the target `consumer`, and lists what it can do then in
+# latebind-actions.txt. CMake reads this file after project().
+#
+# The program is called several times only if it says that this works:
+#     set_target_properties(consumer PROPERTIES LATEBIND_REENTRANT TRUE)
+if(NOT CMAKE_CURRENT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR)
+  return()
+endif()
+
+set(LATEBIND_ACTIONS "${CMAKE_CURRENT_LIST_DIR}/actions.c")
+
+function(latebind_add_actions)
+  if(NOT TARGET consumer)
+    return()
+  endif()
+  get_target_property(sources consumer SOURCES)
+  foreach(source IN LISTS sources)
+    get_filename_component(path "${source}" ABSOLUTE)
+    if(EXISTS "${path}")
+      file(STRINGS "${path}" found REGEX "(^|[^A-Za-z0-9_])main[ \t]*\\(" LIMIT_COUNT 1)
+      if(found)
+        set(program "${source}")
+      endif()
+    endif()
+  endforeach()
+  if(NOT program)
+    return()
+  endif()
+  if(program MATCHES "[.](cc|cpp|cxx)$")
+    set_source_files_properties("${LATEBIND_ACTIONS}" PROPERTIES LANGUAGE CXX)
+  endif()
+  target_sources(consumer PRIVATE "${LATEBIND_ACTIONS}")
+  target_compile_definitions(consumer PRIVATE main=latebind_consumer_main)
+  target_compile_options(consumer PRIVATE -Wno-missing-prototypes -Wno-missing-declarations)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux") # without target_link_libraries(), whose two forms a target cannot mix
+    set_property(TARGET consumer APPEND PROPERTY LINK_LIBRARIES pthread dl)
+  endif()
+  set(actions --preload)
+  get_target_property(is_reentrant consumer LATEBIND_REENTRANT)
+  if(is_reentrant)
+    list(APPEND actions --threads --fork)
+  endif()
+  file(WRITE "${CMAKE_BINARY_DIR}/latebind-actions.txt" "${actions}")
+endfunction()
+
+cmake_language(DEFER CALL latebind_add_actions)
