@@ -46,6 +46,13 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
             "package managers of Linux distributions read."
         ),
     ] = "recommended"
+    libc: Annotated[
+        tuple[Literal["glibc", "musl"], ...],
+        Meta(
+            description="C libraries on Linux for which your users can get the runtime, if there are more than the "
+            "preset knows of."
+        ),
+    ] = ()
     policy: Annotated[
         Literal["never-linked"], Meta(description="never-linked: the audit reports a linked or bundled runtime.")
     ] = "never-linked"
@@ -62,7 +69,7 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
 
     def explain_absent(self, rid: str) -> str:
         """Why it does not exist for a target: it was built for another C library; "" if it does."""
-        platform, libc = target(rid), self.traits.libc
+        platform, libc = target(rid), self.libc or self.traits.libc
         if platform.system != "linux" or not libc or platform.libc in libc:
             return ""
         return f"{self.traits.title} exists for {' and '.join(libc)} only, but {rid} uses {platform.libc}"
