@@ -131,12 +131,11 @@ def prepare_windows_arm64(dest: Path) -> Ready:
     return Ready(str(file["title"]), file=file)
 
 
-def prepare_musl(dest: Path) -> Ready:
-    """musl's loader and C library on this kernel: a whole system for programs in C."""
-    with musl.open_machine(dest):
-        pass
-    title = "musl of Debian 12 on this kernel"
-    return Ready(title, file={"title": title, "command": _start_command("linux-musl-x64", dest), "level": "glue"})
+def prepare_musl(rid: str, dest: Path) -> Ready:
+    """musl's loader and C library: a whole system for programs in C."""
+    with musl.open_machine(dest, rid=rid) as system:
+        title = "musl of Debian 12, run by qemu" if system.emulator else "musl of Debian 12 on this kernel"
+    return Ready(title, file={"title": title, "command": _start_command(rid, dest), "level": "glue"})
 
 
 MACHINES = (
@@ -147,7 +146,10 @@ MACHINES = (
         Machine(rid, partial(prepare_macos, rid), partial(macos.open_machine, rid), macos.MISLEADING)
         for rid in macos.KINDS
     ),
-    Machine("linux-musl-x64", prepare_musl, musl.open_machine, ("LD_",)),
+    *(
+        Machine(rid, partial(prepare_musl, rid), partial(musl.open_machine, rid=rid), qemu.MISLEADING)
+        for rid in musl.KINDS
+    ),
     Machine("debian11", prepare_debian11, chroot.open_debian11, chroot.MISLEADING, on_request=True),
     Machine("mono", mono.prepare),
     Machine("dotnet", dotnet_sdk.prepare),

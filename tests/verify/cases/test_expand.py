@@ -86,11 +86,11 @@ def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_version
     assert {scenario(case.scenario).provider for case in ours} == {True}
 
 
-def tiny_cases(folder, *, rid="linux-x64", change=lambda text: text):
+def tiny_cases(folder, *, rid="linux-x64", change=lambda text: text, glue=frozenset()):
     """The test cases of a project with one package, which binds ONNX Runtime."""
     text = BOUND.replace("linux-x64", rid) + '\n[verify]\npython = "smoke.py"\n'
     config = load(write_client(folder, latebind=change(text)) / "latebind.toml")
-    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX)
+    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, glue=glue)
     return [configured.case for configured in expand_cases(config, Rid(rid), scope, Answers())]
 
 
@@ -154,6 +154,16 @@ def test_a_target_that_no_runtime_exists_for_has_no_cases(tmp_path):
     assert tiny_cases(tmp_path, rid="linux-musl-x64") == []
 
 
+def test_a_runtime_that_users_get_for_musl_is_tried_with_a_stand_in_alone(tmp_path):
+    def allow(text):
+        return text.replace('preset = "onnxruntime"', 'preset = "onnxruntime"\nlibc = ["musl"]') + 'c = "c"\n'
+
+    glue = frozenset({Rid("linux-musl-x64")})
+    cases = tiny_cases(tmp_path, rid="linux-musl-x64", change=allow, glue=glue)
+    assert {"consumed", "fork", "threads"} <= {case.scenario for case in cases}
+    assert {case.runtime for case in cases} == {"", "stand-in"}
+
+
 @pytest.mark.parametrize("rid", ["linux-arm", "linux-riscv64"])
 def test_without_a_distribution_for_a_target_nothing_that_needs_a_runtime_is_planned(tmp_path, rid):
     scenarios = {case.scenario for case in tiny_cases(tmp_path, rid=rid)}
@@ -171,7 +181,7 @@ def test_only_a_target_with_a_sibling_is_tried_with_a_runtime_for_another_proces
         rid: {configured.case.scenario for configured in expand_project(rid)} for rid in ("linux-x64", "osx-arm64")
     }
     assert all("wrong-architecture" in names for names in scenarios.values())
-    assert other_processor("linux-musl-x64") is None
+    assert other_processor("linux-musl-x64").rid == "linux-musl-arm64"  # of the same C library
 
 
 def test_everything_is_each_minor_version_each_distribution_and_each_python():

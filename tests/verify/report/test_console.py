@@ -6,6 +6,8 @@ from latebind.commands.verify import _show
 from latebind.model import Case, Outcome, State
 from latebind.system.log import LOG
 from latebind.verify.report.console import report_text
+from latebind.verify.report.html import report_html
+from latebind.verify.report.render import report_markdown
 from latebind.verify.report.view import view_of
 from latebind.verify.verify import RunningCases, _describe_end
 from loadcheck.model import Rid
@@ -139,3 +141,20 @@ def test_without_a_machine_the_last_line_says_where_else_to_run():
     last = report_text(view_of(report(idle))).splitlines()[-1]
     assert last.startswith("help: Verify on a machine of that target, in CI (latebind ci), from a kit (latebind")
     assert "help:" not in report_text(view_of(report(idle, row())))
+
+
+def test_what_would_run_the_others_is_counted_once_each_and_the_most_useful_first():
+    rows = [
+        row("not run", scenario="absent", reason="no-dotnet"),
+        *(row("not run", target="osx-arm64", scenario=name, reason="no-machine") for name in ("works", "absent")),
+        row("not run", target="osx-arm64", scenario="threads", reason="not-emulated"),
+        row(),
+    ]
+    view = view_of(report(*rows))
+    assert view.lacks == (
+        "a Mac (arm64): 3 test cases (latebind verify --kit DIR, and one command there)",
+        "a .NET SDK: 1 test case",
+    )
+    assert all(f"  {lack}\n" in report_text(view) for lack in view.lacks)
+    assert "- a .NET SDK: 1 test case" in report_markdown(view)
+    assert "<li>a .NET SDK: 1 test case</li>" in report_html(view, lambda _: "")

@@ -27,6 +27,7 @@ PLATFORMS: Mapping[Rid, Platform] = {
     Rid("linux-arm"): Platform("linux", "arm", libc="glibc"),
     Rid("linux-riscv64"): Platform("linux", "riscv64", libc="glibc"),
     Rid("linux-musl-x64"): Platform("linux", "x64", libc="musl"),
+    Rid("linux-musl-arm64"): Platform("linux", "arm64", libc="musl"),
     Rid("osx-x64"): Platform("darwin", "x64", jar="osx-x64"),
     Rid("osx-arm64"): Platform("darwin", "arm64", jar="osx-aarch64"),
     Rid("win-x64"): Platform("win32", "x64", jar="win-x64"),

@@ -166,9 +166,10 @@ def is_too_old(minor: str, rid: str) -> bool:
 
 
 def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
-    """The runtimes that exist for a target; (None,) for a project that binds none."""
+    """The runtimes that can be installed on a target; (None,) for a project that binds none."""
     uses = config.document.runtime or (None,)
-    return tuple(runtime for runtime in uses if not config.explain_not_made(config.package_of(runtime, rid), rid))
+    made = (runtime for runtime in uses if not config.explain_not_made(config.package_of(runtime, rid), rid))
+    return tuple(runtime for runtime in made if runtime is None or _has_distribution(runtime, rid))
 
 
 def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
@@ -267,13 +268,17 @@ def _is_supplied(runtime: RuntimeUse | None, scenario: Scenario, consumer: str, 
     """
     if runtime is None:
         return True
-    supply = runtime.traits.python
-    if scenario.versions != "none" and supply.extras and not supply.is_supplied(supply.extra, rid):
+    if scenario.versions != "none" and not _has_distribution(runtime, rid):
         return False
     who = find_consumer(consumer)
     if not scenario.computes or who.finds_any or who.find_runtime(runtime):
         return True
     return scenario.named and who.ask_registry is None
+
+
+def _has_distribution(runtime: RuntimeUse, rid: Rid | str) -> bool:
+    supply = runtime.traits.python
+    return not supply.extras or supply.is_supplied(supply.extra, rid)
 
 
 def _is_tried(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> bool:

@@ -58,7 +58,8 @@ def report_text(view: View, folder: Path | None = None) -> str:
     place = f". Report: {_show_path(folder / 'verify.html')}" if folder else ""
     cached = sum(row.result.cached for row in view.rows)
     count = view.count.replace(" passed", f" passed ({cached} cached)" if cached else " passed", 1)
-    text = buffer.getvalue() + "\n".join([f"{count}{place}", *view.news])
+    lacks = ["What would run the others:", *(f"  {lack}" for lack in view.lacks)] if view.lacks else []
+    text = buffer.getvalue() + "\n".join([*lacks, f"{count}{place}", *view.news])
     reasons = {row.result.reason for row in view.with_state(State.NOT_RUN)}
     advice = "".join(f"\nhelp: {_ADVICE[reason]}" for reason in sorted(reasons & _ADVICE.keys()))
     return f"{text}\nVerification failed: {view.problem}.{advice}" if view.problem else text

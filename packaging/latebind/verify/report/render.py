@@ -28,7 +28,7 @@ def report_markdown(view: View) -> str:
     if view.problem:
         heading += ["", f"Verification failed: {markdown_text(view.problem, _LONGEST)}."]
     heading += [line for text in view.news for line in ("", markdown_text(text, _SENTENCE))]
-    lines = [*heading, *_failures(view), *_legend(view)]
+    lines = [*heading, *_failures(view), *_lacks(view), *_legend(view)]
     for group in view.groups:
         for grid in group.grids:
             title = markdown_text(f"{group.kind}, {group.consumer}: {grid.title}", _SENTENCE)
@@ -103,6 +103,12 @@ def _failures(view: View) -> Iterator[str]:
         )
     if len(failed) > _FAILURES:
         yield f"- and {len(failed) - _FAILURES} more"
+
+
+def _lacks(view: View) -> Iterator[str]:
+    if view.lacks:
+        yield from ("", "### What would run the others", "")
+        yield from (f"- {markdown_text(lack, _SENTENCE)}" for lack in view.lacks)
 
 
 def _legend(view: View) -> Iterator[str]:

@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 from latebind.errors import NOT_RUN_REASONS
 from latebind.model import State
 from latebind.verify.cases.scenarios import SCENARIOS
+from latebind.verify.report.lacking import list_lacks
 from latebind.verify.report.report import NEWER_THAN
 from loadcheck.text import printable
 
@@ -79,6 +80,8 @@ class View:
     """With consumers and targets in the order of the report and versions in their own order."""
     count: str
     """How many test cases ended in each state, and why some were not run."""
+    lacks: tuple[str, ...]
+    """What would make the others run, and how many test cases each would add."""
     problem: str
     source: str
     """`latenn 0.1.0, commit 1f92bad, 2026-11-21`."""
@@ -109,6 +112,7 @@ def view_of(report: Report) -> View:
         rows=rows,
         groups=tuple(Group(kind=kind, consumer=name, grids=_grids(own)) for (kind, name), own in by_consumer.items()),
         count=report_count(report),
+        lacks=tuple(printable(str(lack)) for lack in list_lacks(report.cases)),
         problem=printable(report.problem),
         source=printable(", ".join(filter(None, [*described, source.date]))),
         commit=printable(source.commit),
