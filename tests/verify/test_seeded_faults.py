@@ -13,8 +13,8 @@ from tests.programs import CLI, run_checked, run_program
 pytestmark = [pytest.mark.slow, pytest.mark.emulated]
 MAC = "osx-arm64"
 LIBRARY, FOLDER = "libtiny.dylib", f"runtimes/{MAC}/native/"
-STARTS = '__attribute__((constructor)) static void start(void) { __builtin_trap(); }\nint tiny_open('
-SHIFTED = 'int tiny_run_(void) { return 0; }\n__asm__(".globl _tiny_run\\n.set _tiny_run, _tiny_run_ + 2");\nint unused('
+TRAPS = "__attribute__((constructor)) static void start(void) { __builtin_trap(); }\n"
+SHIFTED = 'int tiny_run_(void) { return 0; }\n__asm__(".globl _tiny_run\\n.set _tiny_run, _tiny_run_ + 2");\n'
 
 
 def replace_bytes(old, new):
@@ -64,8 +64,8 @@ FAULTS = {
 }
 """What is done to the packages."""
 SOURCES = {
-    "an initializer that fails": (("int tiny_open(", STARTS), BOTH),
-    "a function at an odd address": (("int tiny_run(", SHIFTED), CONSUMED),
+    "an initializer that fails": (("int tiny_open(", f"{TRAPS}int tiny_open("), BOTH),
+    "a function at an odd address": (("int tiny_run(", f"{SHIFTED}int unused("), CONSUMED),
 }
 """What is done to the sources."""
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from latebind.errors import NotRun
 from latebind.filenames import sdk_file
 from latebind.model import State
-from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
 from latebind.verify.cases.situations import copy_runtime

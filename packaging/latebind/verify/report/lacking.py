@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from latebind.errors import NOT_RUN_REASONS
 from latebind.model import State
 from latebind.tables.targets import targets
+from loadcheck.model import Rid
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def list_lacks(results: Iterable[CaseResult]) -> tuple[Lack, ...]:
 
 def _name_lack(result: CaseResult) -> tuple[str, str]:
     if result.reason in _ELSEWHERE:
-        platform = targets().get(result.target)
+        platform = targets().get(Rid(result.target))
         return f"{_SYSTEMS[platform.system]} ({_processor(result.target)})" if platform else result.target, _KIT
     return _WHATS.get(result.reason) or f"nothing: {NOT_RUN_REASONS.get(result.reason, result.reason)}", ""
 

@@ -52,5 +52,6 @@ def compare_runs(first: ConsumerResult, others: list[ConsumerResult]) -> None:
     """Raises InputError when a run ended in another way than the first one."""
     for number, other in enumerate(others, 1):
         if (other.passed, other.message, other.version) != (first.passed, first.message, first.version):
-            why = other.message or "; ".join(f"{one.name}: {one.message}" for one in other.failed) or "its result differs"
+            cases = "; ".join(f"{one.name}: {one.message}" for one in other.failed)
+            why = other.message or cases or "its result differs"
             raise InputError(f"run {number} of the program in one process ended in another way than run 0: {why}")
