@@ -6,12 +6,14 @@ import zipfile
 
 import pytest
 
+from latebind.tables.presets import preset
 from machines import table
 from tests.native.emulated import cache
 from tests.programs import CLI, run_checked, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.emulated]
 MAC = "osx-arm64"
+CONSUMES = f"*/stand-in-{preset('onnxruntime').built}.0/consumed"
 LIBRARY, FOLDER = "libtiny.dylib", f"runtimes/{MAC}/native/"
 TRAPS = "__attribute__((constructor)) static void start(void) { __builtin_trap(); }\n"
 SHIFTED = 'int tiny_run_(void) { return 0; }\n__asm__(".globl _tiny_run\\n.set _tiny_run, _tiny_run_ + 2");\n'
@@ -86,7 +88,7 @@ def new(tmp_path_factory):
 
 
 def verify(root, *options):
-    patterns = [word for name in ("*/stand-in-1.31.0/consumed", "loads-in-c") for word in ("-k", name)]
+    patterns = [word for name in (CONSUMES, "loads-in-c") for word in ("-k", name)]
     machines = ["--machines", cache() / "glue", "--target", MAC]
     run_program(*CLI, "-C", root, "verify", *machines, *patterns, *options, timeout=600)
     cases = json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cases"]

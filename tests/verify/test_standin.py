@@ -17,10 +17,21 @@ ALL = {"consumed", "odd-folder", "path", "path-folder", "path-relative", "path-o
        "other-major", "truncated", "corrupt", "text-file", "wrong-architecture", "dependency-missing", "path-wrong",
        "not-a-library", "environment-wrong", "absent", "older-loaded", "two-runtimes", "threads", "fork"}  # fmt: skip
 PRINTS = '__attribute__((constructor)) static void start(void) { puts("x"); }\n'
+LEAVES = (
+    "#include <stdlib.h>\n"
+    '__attribute__((destructor)) static void end(void) { setenv("TINY_WAS_HERE", "1", 1); }\n'
+    '__attribute__((constructor)) static void start(void) { if (getenv("TINY_WAS_HERE")) abort(); }\n'
+)
+ALONE = (
+    "static volatile int inside; if (inside++) { inside = 0; return 1; }\n"
+    "  for (volatile long i = 0; i < 200000000; i++) {}\n  inside = 0; "
+)
 FAULTS = {
     "forgets the minimum": (("if (minimum) ", "if (0) "), {"too-old"}),
     "forgets the path": ((".path = path", ".path = NULL"), {"path-wrong", "not-a-library"}),
     "prints at load time": (("int tiny_open(", f"{PRINTS}int tiny_open("), {"loads-in-c"}),
+    "loads once": (("int tiny_open(", f"{LEAVES}int tiny_open("), {"loads-in-c"}),
+    "is not for threads": (("int outcome = lb_bind(", f"{ALONE}int outcome = lb_bind("), {"threads"}),
     "adds nothing": (("if (!failed) failed = lb_ort_Run(", "if (0) failed = lb_ort_Run("), {"consumed", "path"}),
 }  # fmt: skip
 

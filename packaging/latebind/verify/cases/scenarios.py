@@ -147,7 +147,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         without_runtime=True, provider=True, required="in place of others", in_c=EVERY_SYSTEM),
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
         computes=False, consumers=FILES, without_runtime=True, provider=True),
-    _ok("loads-in-c", "a program in C loads each library, finds the names that it exports, and unloads it",
+    _ok("loads-in-c", "a program in C loads each library, finds the names that it exports, and unloads it, twice",
         versions="none", computes=False, consumers=(LOADER,), glue=True, without_runtime=True, provider=True),
     # How it is installed.
     _ok("extra", "installed by name, with its extra if it has one, as a user would install it",

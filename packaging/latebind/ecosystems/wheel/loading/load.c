@@ -1,4 +1,4 @@
-// Loads a library as a program in C does, finds the names that it exports, and unloads it.
+// Loads a library as a program in C does, finds the names that it exports, and unloads it; and once more.
 //
 //     consumer LIBRARY NAME ...
 //
@@ -43,8 +43,7 @@ static void explain(void) {
 }
 #endif
 
-int main(int count, char** arguments) {
-  if (count < 2) return NOT_LOADED;
+static int try_library(int count, char** arguments) {
   library handle = load(arguments[1]);
   if (handle == NULL) {
     explain();
@@ -57,4 +56,10 @@ int main(int count, char** arguments) {
     }
   }
   return unload(handle) ? 0 : NOT_UNLOADED;
+}
+
+int main(int count, char** arguments) {
+  if (count < 2) return NOT_LOADED;
+  int status = try_library(count, arguments);
+  return status ? status : try_library(count, arguments);
 }
