@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ort_slots.h"
+#include "protobuf.h"
 
 #if defined(_WIN32)
 #define EXPORT __declspec(dllexport)
@@ -148,11 +149,7 @@ static status* cast_type(const shape* from, const shape** out) {
   return NULL;
 }
 
-/* ---- models: protobuf (source: onnx.proto) ---------------------------------------------------------------------- */
-
-typedef struct span {
-  const unsigned char *at, *end;
-} span;
+/* ---- models (source: onnx.proto) --------------------------------------------------------------------------------- */
 
 typedef struct port {
   char name[128];
@@ -166,45 +163,13 @@ typedef struct session {
   port ports[2][MOST_PORTS];
 } session;
 
-static unsigned long long read_varint(span* from) {
-  unsigned long long number = 0;
-  for (int shift = 0; shift < 64 && from->at < from->end; shift += 7) {
-    unsigned char byte = *from->at++;
-    number |= (unsigned long long)(byte & 127) << shift;
-    if (byte < 128) break;
-  }
-  return number;
-}
-
-/* The number of the next field, 0 at the end; its bytes, or its number. What is no message ends, too. */
-static unsigned read_field(span* from, span* body, unsigned long long* number) {
-  if (from->at >= from->end) return 0;
-  unsigned long long key = read_varint(from), length = 0;
-  *body = (span){NULL, NULL};
-  *number = 0;
-  switch (key & 7) {
-    case 0: *number = read_varint(from); return (unsigned)(key >> 3);
-    case 1: length = 8; break;
-    case 2: length = read_varint(from); break;
-    case 5: length = 4; break;
-    default: return 0;
-  }
-  if (length > (size_t)(from->end - from->at)) return 0;
-  *body = (span){from->at, from->at + length};
-  from->at += length;
-  return (unsigned)(key >> 3);
-}
-
 /* The last field of a number in a message, by a path of numbers. */
-static span find(span from, const unsigned* path, size_t depth, unsigned long long* number) {
-  span body, found = {NULL, NULL};
-  unsigned long long scalar;
-  for (unsigned field; (field = read_field(&from, &body, &scalar)) != 0;) {
-    if (field != path[0]) continue;
-    found = body;
-    if (number) *number = scalar;
+static field find(span from, const unsigned* path, size_t depth) {
+  field part, found = {0};
+  while (read_field(&from, &part)) {
+    if (part.number == path[0]) found = part;
   }
-  return depth == 1 || !found.at ? found : find(found, path + 1, depth - 1, number);
+  return depth == 1 || !found.body.at ? found : find(found.body, path + 1, depth - 1);
 }
 
 static void copy_text(span from, char* out, size_t size) {
@@ -213,15 +178,13 @@ static void copy_text(span from, char* out, size_t size) {
 
 /* ValueInfoProto: name = 1, type.tensor_type.{elem_type = 1, shape.dim.dim_value} */
 static void read_port(span from, port* out) {
-  unsigned long long type = 0, scalar;
-  span body, dimensions = find(from, (const unsigned[]){2, 1, 2}, 3, NULL);
-  copy_text(find(from, (const unsigned[]){1}, 1, NULL), out->name, sizeof out->name);
-  find(from, (const unsigned[]){2, 1, 1}, 3, &type);
-  out->shape.type = (int)type;
-  while (out->shape.rank < MOST_DIMENSIONS && read_field(&dimensions, &body, &scalar) == 1) {
-    unsigned long long extent = (unsigned long long)-1;
-    find(body, (const unsigned[]){1}, 1, &extent);
-    out->shape.dimensions[out->shape.rank++] = (long long)extent;
+  field dimension, extent;
+  span dimensions = find(from, (const unsigned[]){2, 1, 2}, 3).body;
+  copy_text(find(from, (const unsigned[]){1}, 1).body, out->name, sizeof out->name);
+  out->shape.type = (int)find(from, (const unsigned[]){2, 1, 1}, 3).value;
+  while (out->shape.rank < MOST_DIMENSIONS && read_field(&dimensions, &dimension) && dimension.number == 1) {
+    extent = find(dimension.body, (const unsigned[]){1}, 1);
+    out->shape.dimensions[out->shape.rank++] = extent.number ? (long long)extent.value : -1;
   }
 }
 
@@ -241,18 +204,17 @@ static status* create_session(const void* environment, const void* model, size_t
                               session** out) {
   (void)environment;
   (void)options;
-  span body, graph = {model, (const unsigned char*)model + size};
-  unsigned long long scalar;
-  graph = find(graph, (const unsigned[]){7}, 1, NULL);
+  field part;
+  span graph = find((span){model, (const unsigned char*)model + size}, (const unsigned[]){7}, 1).body;
   if (!graph.at) return fail("finds no graph in the model", "");
   session* made = allocate(sizeof *made);
-  for (unsigned field; (field = read_field(&graph, &body, &scalar)) != 0;) {
-    int side = field == 12 ? OUT : IN;
-    if (field == 1) {
+  while (read_field(&graph, &part)) {
+    int side = part.number == 12 ? OUT : IN;
+    if (part.number == 1) {
       made->nodes++;
-      copy_text(find(body, (const unsigned[]){4}, 1, NULL), made->operator, sizeof made->operator);
-    } else if ((field == 11 || field == 12) && made->count[side] < MOST_PORTS) {
-      read_port(body, &made->ports[side][made->count[side]++]);
+      copy_text(find(part.body, (const unsigned[]){4}, 1).body, made->operator, sizeof made->operator);
+    } else if ((part.number == 11 || part.number == 12) && made->count[side] < MOST_PORTS) {
+      read_port(part.body, &made->ports[side][made->count[side]++]);
     }
   }
   status* failed = judge_model(made);
