@@ -70,7 +70,7 @@ def test_a_program_that_the_machine_cannot_run_is_not_run(project):
 
 @pytest.mark.slow
 @pytest.mark.emulated
-@pytest.mark.parametrize("rid", ["osx-arm64", "osx-x64", "win-arm64", "linux-musl-x64"])
+@pytest.mark.parametrize("rid", ["osx-arm64", "osx-x64", "win-arm64", "linux-musl-x64", "linux-musl-arm64"])
 def test_libraries_for_systems_that_no_one_lends_us_load(tmp_path, rid):
     made = table.make(cache() / "glue", rid)[rid]
     if made.startswith("not available"):

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from machines import table
+from tests.native.emulated import cache
 from tests.programs import CLI, run_program
 
 pytestmark = [
@@ -36,21 +38,28 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def new(tmp_path_factory):
-    root = tmp_path_factory.mktemp("new") / "tiny"
+def make_new(root, rid, more=""):
     run_program(*CLI, "new", root)
     config = root / "latebind.toml"
-    text = config.read_text("utf-8")
+    text = config.read_text("utf-8").replace("minimum = ", f"{more}minimum = ")
     line = next(line for line in text.splitlines() if line.startswith("include = "))
-    config.write_text(text.replace(line, 'include = ["linux-x64"]'), encoding="utf-8")
+    config.write_text(text.replace(line, f'include = ["{rid}"]'), encoding="utf-8")
     return root
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory):
+    return make_new(tmp_path_factory.mktemp("new") / "tiny", "linux-x64")
 
 
 def verify(root, tmp_path):
     (tmp_path / "machines").mkdir()
     (tmp_path / "machines" / "linux-x64.toml").write_text(MACHINE, encoding="utf-8")
-    ended = run_program(*CLI, "-C", root, "verify", "--machines", tmp_path / "machines", timeout=900)
+    return run_cases(root, tmp_path / "machines")
+
+
+def run_cases(root, machines, *options):
+    ended = run_program(*CLI, "-C", root, "verify", "--machines", machines, *options, timeout=900)
     assert "Traceback" not in ended.stderr
     cases = json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cases"]
     return [case for case in cases if case["outcome"] != "not run"]
@@ -61,6 +70,18 @@ def test_a_new_project_passes_twelve_and_more(new, tmp_path):
     assert [case for case in cases if case["outcome"] != "glue passed"] == []
     assert {case["scenario"] for case in cases if case["consumer"] == "c-nupkg"} == ALL
     assert "stood in" in str(next(case for case in cases if case["scenario"] == "consumed")["facts"])
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("rid", ["linux-musl-x64", "linux-musl-arm64"])
+def test_packages_for_musl_pass_as_well(tmp_path, rid):
+    made = table.make(cache() / "glue", rid)[rid]
+    if made.startswith("not available"):
+        pytest.skip(f"not run: {made}")
+    root = make_new(tmp_path / "tiny", rid, 'libc = ["glibc", "musl"]\n')
+    cases = run_cases(root, cache() / "glue", "--target", rid)
+    assert [case for case in cases if case["outcome"] != "glue passed"] == []
+    assert {case["scenario"] for case in cases if case["consumer"] == "c-nupkg"} >= ALL - {"wrong-architecture"}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
