@@ -13,18 +13,21 @@ prefix is laid out by hand and explorer.exe is disabled.
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.verify.cases.machine import NOT_SUPPORTED
 from machines import NotAvailableError, make_once, qemu
 from machines.debian import unpack
 from machines.emulator import Emulator, Group, Limits, inherit
 from machines.wine import MISLEADING as _OF_WINE
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator, Mapping, Sequence
 
 MISLEADING = (*_OF_WINE, *qemu.MISLEADING)
@@ -43,6 +46,12 @@ _SYSTEM32 = Path("drive_c/windows/system32")
 _BUILTIN = b"Wine builtin DLL"
 _BUILTIN_AT, _BUILTIN_SIZE = 0x40, 0x20
 """Where wine marks a DLL as its own (winebuild, "builtin_signature")."""
+LOST_BLOCK = re.compile(rb"wine: Unhandled page fault on read access to 0{14}[0-9A-F]{2} at address [0-9A-F]+AD10")
+"""What a program prints for which this wine is at fault.
+
+Windows keeps the address of the thread's own block in x18, but Debian's wine has libraries that are built as for Linux,
+where x18 is free; LocalFree() changes it. ucrtbase.dll (at 0x6AD10) then reads the block near 0.
+"""
 _VARIABLES = {
     "WINEDEBUG": "-all",
     "LC_ALL": "C.UTF-8",
@@ -73,6 +82,21 @@ class WineArm64(Emulator):
             "WINESERVER": str(root / _WINE / "wineserver"),
             **env,
         }
+
+    def run(
+        self,
+        program: Path,
+        *arguments: str | Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        feed: bytes = b"",
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a program to its end; its status is that of a program that cannot run where this wine is at fault."""
+        done = super().run(program, *arguments, env=env, cwd=cwd, feed=feed)
+        if LOST_BLOCK.search(done.stderr):
+            done.stderr += b"LocalFree() of this wine changes the register x18, which ucrtbase.dll reads\n"
+            done.returncode = NOT_SUPPORTED
+        return done
 
     def system_folder(self) -> Path:
         r"""The folder of C:\windows\system32."""

@@ -7,7 +7,6 @@ import fcntl
 import json
 import os
 import pathlib
-import re
 import sys
 import zipfile
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from onnx import TensorProto, helper
 from latebind.compilers.choose import toolchain
 from latebind.compilers.zig import find_zig
 from latebind.tables.targets import target
+from latebind.verify.cases.machine import NOT_SUPPORTED
 from machines import wine, wine_arm64
 from machines.emulator import Limits
 from machines.macos import machine as macos
@@ -28,6 +28,7 @@ from tests.needs import available
 from tests.programs import run_checked, run_program
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
     from types import ModuleType
 
@@ -36,12 +37,6 @@ NO_DXGI = b"Failed to create DXGI factory.\r\n"
 WINDOWS = {"win-x64": wine, "win-arm64": wine_arm64}
 FLOORS = {"glibc": "2.28", "musl": "1.2", "darwin": "11.0", "ucrt": ""}
 ORT_VERSIONS = ("1.19.2", "1.31.1")  # the floor, and a recent one; slow tests have the latest
-# Windows keeps the address of the thread's own block in x18. Debian's wine for arm64 has libraries that are built for
-# Linux, where x18 is free; after them, ucrtbase.dll reads the block at an address near 0. Our own code never writes
-# x18: tests/native/test_processors.py.
-LOST_TEB = re.compile(
-    rb"wine: Unhandled page fault on read access to 00000000000000[0-9A-F]{2} at address 000000018006AD10"
-)
 RUNTIME_NAMES = {".dll": "onnxruntime.dll", ".so": "libonnxruntime.so.1", ".dylib": "libonnxruntime.1.25.3.dylib"}
 WHEEL_PLATFORMS = {
     "win-x64": ["win_amd64"],
@@ -157,14 +152,15 @@ class Emulated:
             self.name_of(argument) if isinstance(argument, pathlib.Path) else str(argument) for argument in arguments
         ]
         done = self.emulator.run(path, *converted, env=environment or {}, cwd=cwd, feed=feed.encode())
-        self.skip_if_lost(done.stderr)
+        self.skip_if_lost(done)
         assert done.returncode == 0, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
         assert done.stderr.replace(NO_DXGI, b"") == b"", done.stderr[-2000:]
         return done.stdout
 
-    def skip_if_lost(self, stderr: bytes) -> None:
-        """Skip where this machine's wine lost the address of the thread's block: see LOST_TEB."""
-        if isinstance(self.emulator, wine_arm64.WineArm64) and LOST_TEB.match(stderr):
+    def skip_if_lost(self, done: subprocess.CompletedProcess[bytes]) -> None:
+        """Skip where this machine's wine is at fault: see wine_arm64.LOST_BLOCK. Our own code never writes x18:
+        tests/native/test_processors.py."""
+        if isinstance(self.emulator, wine_arm64.WineArm64) and done.returncode == NOT_SUPPORTED:
             pytest.skip("not run: libraries of this wine for arm64 change the register x18, which ucrtbase.dll reads")
 
     def probe(self, *arguments: Any, program: str | pathlib.Path = "probe", **options: Any) -> dict[str, Any]:

@@ -234,7 +234,7 @@ FOREIGN = "FOREIGN CODE RUNS"
 def serve(windows, program):
     """What the program with a stub prints, whether it finds a runtime or not."""
     done = windows.emulator.run(program, env={}, cwd=None, feed=b"")
-    windows.skip_if_lost(done.stderr)
+    windows.skip_if_lost(done)
     return done.stdout.decode()
 
 

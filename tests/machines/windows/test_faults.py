@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from latebind.verify.cases.machine import NOT_SUPPORTED
 from machines import wine_arm64
 from machines.emulator import Limits
 from machines.wine import windows_path
@@ -94,6 +95,25 @@ def test_what_windows_would_end_does_not_end_well(system, tmp_path, name):
     assert ended != 0
     if status is not None:
         assert ended & 0xFF == status & 0xFF
+
+
+def test_what_this_wine_is_at_fault_for_is_no_fault_of_the_program(system, tmp_path):
+    """LocalFree() of a security descriptor changes x18, which the C library reads next."""
+    text = """
+    #include <aclapi.h>
+    #include <string.h>
+    #include <windows.h>
+    int main(int count, char** words) {
+      void *owner = NULL, *descriptor = NULL;
+      HANDLE file = CreateFileA(words[0], READ_CONTROL, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL);
+      GetSecurityInfo(file, SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION, &owner, NULL, NULL, NULL, &descriptor);
+      LocalFree(descriptor);
+      return _strnicmp(words[0], "x", 1) == 0;
+    }
+    """
+    done = system.run(compile_text(tmp_path, "frees.exe", text, "-ladvapi32"), cwd=tmp_path)
+    assert done.returncode == NOT_SUPPORTED
+    assert b"changes the register x18" in done.stderr
 
 
 def test_variadic_arguments_that_are_passed_like_others_arrive_wrong(system, tmp_path):
