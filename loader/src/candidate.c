@@ -32,6 +32,11 @@ static lb_outcome lb_judge_version(const lb_search* search, lb_version version) 
   lb_version any = {0, 0, 0};
   if (lb_version_compare(search->minimum, any) == 0) return LB_OUTCOME_BOUND;
   if (lb_version_compare(version, search->minimum) < 0) return LB_OUTCOME_TOO_OLD;
+  if (lb_variant_count(search->runtime)) {
+    const lb_variant* variant = lb_variant_of(search->runtime, version);
+    if (!variant) return LB_OUTCOME_OTHER_MAJOR;
+    return lb_version_compare(version, variant->minimum) < 0 ? LB_OUTCOME_TOO_OLD : LB_OUTCOME_BOUND;
+  }
   if (search->runtime->compatible == LB_COMPATIBLE_ALWAYS) return LB_OUTCOME_BOUND;
   if (version.major != search->minimum.major) return LB_OUTCOME_OTHER_MAJOR;
   if (search->runtime->compatible == LB_COMPATIBLE_MAJOR || version.minor == search->minimum.minor)
@@ -60,9 +65,85 @@ static lb_outcome lb_judge_entry(lb_search* search, void* entry, char* version, 
   return lb_judge_version(search, read);
 }
 
+/* How the place of a step is trusted. */
+#define LB_TRUST_OF(step, source, name, rule) [LB_SOURCE_##source] = LB_TRUST_##rule,
+static const lb_trust lb_trusts[] = {LB_PLACES(LB_TRUST_OF)};
+
+/* Whether a candidate may be opened. The exceptions are systems' own: a very file that the user named has none. */
+static int lb_is_allowed(lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
+  lb_trust trust = lb_trusts[source];
+  if (trust == LB_TRUST_FOLDER) trust = search->trust;
+  if (trust == LB_TRUST_NAMED && search->is_file) return 1;
+  if (lb_os_is_refused(path, why, why_size)) return 0;
+  if (trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised)) return 1;
+  if (!search->judge) search->judge = lb_os_find_trusted(lb_own_names_of(search)->file);
+  snprintf(why, why_size, "nothing is known of %s", path);
+  return search->judge && lb_os_is_trusted(search->judge, path, why, why_size);
+}
+
+/* ---- what the runtime opens by itself ----------------------------------------------------------------------------- */
+
+static int lb_has_file(void* name, const char* folder, lb_trust trust) {
+  char why[LB_WHY_SIZE];
+  lb_identity identity;
+  char* path = lb_os_join(folder, name);
+  int has = path && lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FILE;
+  (void)trust; /* it is not opened here */
+  lb_free(path);
+  return has;
+}
+
+/* Whether the runtime can find a file by its name: it is loaded, next to the runtime, or where the system looks. */
+static int lb_finds_companion(char* name, const char* folder) {
+  return lb_os_has_loaded(name) || lb_has_file(name, folder, LB_TRUST_RUNNING) || lb_os_search(name, lb_has_file, name);
+}
+
+/* Opens a file next to the runtime, where the runtime would not find it: it stays open. */
+static int lb_open_companion(lb_search* search, lb_source source, const char* name, const char* folder, char* why,
+                             size_t why_size) {
+  lb_outcome outcome = LB_OUTCOME_LOAD_FAILED;
+  char reason[LB_WHY_SIZE] = "out of memory";
+  if (lb_os_has_loaded(name)) return 1;
+  char* path = lb_os_join(folder, name);
+  int is_open = path && lb_is_allowed(search, source, path, reason, sizeof reason) &&
+                lb_os_inspect(path, reason, sizeof reason) == LB_OUTCOME_BOUND &&
+                lb_os_open(path, search->options->flags, &outcome, reason, sizeof reason);
+  lb_free(path);
+  if (!is_open) snprintf(why, why_size, "%s, which it needs, cannot be opened: %s", name, reason);
+  return is_open;
+}
+
+static int lb_accept_companion(lb_search* search, lb_source source, char* name, const char* folder, char* why,
+                               size_t why_size) {
+  if (!name || !lb_finds_companion(name, folder)) {
+    snprintf(why, why_size, "it opens %s, which is missing", name ? name : "another library");
+    return 0;
+  }
+  if (lb_os_finds_beside() || !lb_has_file(name, folder, LB_TRUST_RUNNING)) return 1;
+  return lb_open_companion(search, source, name, folder, why, why_size);
+}
+
+static int lb_accept_companions(lb_search* search, lb_source source, const void* entry, char* why, size_t why_size) {
+  const lb_variant* variant = lb_variant_of(search->runtime, search->version);
+  char* file = variant && variant->companions ? lb_os_file_of(entry) : NULL;
+  char* folder = file ? lb_os_folder_of(file) : NULL;
+  int accepted = 1;
+  for (size_t i = 0; folder && accepted && variant->companions[i]; i++) {
+    char* name = lb_companion_name(variant->companions[i], search->version);
+    accepted = lb_accept_companion(search, source, name, folder, why, why_size);
+    lb_free(name);
+  }
+  lb_free(folder);
+  lb_free(file);
+  return accepted;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------------ */
+
 /* The last question: does it have all that the host will use? */
-static lb_outcome lb_judge_completeness(const lb_search* search, void* entry, char* why, size_t why_size) {
+static lb_outcome lb_judge_completeness(lb_search* search, lb_source source, void* entry, char* why, size_t why_size) {
   lb_check_runtime check = search->runtime->size >= LB_RUNTIME_SIZE_2 ? search->runtime->check : NULL;
+  if (!lb_accept_companions(search, source, entry, why, why_size)) return LB_OUTCOME_INCOMPLETE;
   if (!check || !check(entry, search->version, why, why_size)) return LB_OUTCOME_BOUND;
   why[why_size - 1] = 0;
   return LB_OUTCOME_INCOMPLETE;
@@ -72,7 +153,7 @@ int lb_try_handle(lb_search* search, lb_source source, const char* path, void* h
   char version[LB_VERSION_SIZE];
   char why[LB_WHY_SIZE] = "";
   lb_outcome outcome = lb_judge_entry(search, entry, version, sizeof version, why, sizeof why);
-  if (outcome == LB_OUTCOME_BOUND) outcome = lb_judge_completeness(search, entry, why, sizeof why);
+  if (outcome == LB_OUTCOME_BOUND) outcome = lb_judge_completeness(search, source, entry, why, sizeof why);
   lb_record_add(search->record, source, outcome, path, version, why);
   if (outcome != LB_OUTCOME_BOUND) return 0;
   search->handle = handle;
@@ -101,22 +182,6 @@ static int lb_try_open(lb_search* search, lb_source source, const char* path) {
   }
   lb_os_close(handle);
   return 0;
-}
-
-/* How the place of a step is trusted. */
-#define LB_TRUST_OF(step, source, name, rule) [LB_SOURCE_##source] = LB_TRUST_##rule,
-static const lb_trust lb_trusts[] = {LB_PLACES(LB_TRUST_OF)};
-
-/* Whether a candidate may be opened. The exceptions are systems' own: a very file that the user named has none. */
-static int lb_is_allowed(lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
-  lb_trust trust = lb_trusts[source];
-  if (trust == LB_TRUST_FOLDER) trust = search->trust;
-  if (trust == LB_TRUST_NAMED && search->is_file) return 1;
-  if (lb_os_is_refused(path, why, why_size)) return 0;
-  if (trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised)) return 1;
-  if (!search->judge) search->judge = lb_os_find_trusted(lb_own_names_of(search)->file);
-  snprintf(why, why_size, "nothing is known of %s", path);
-  return search->judge && lb_os_is_trusted(search->judge, path, why, why_size);
 }
 
 int lb_try_file(lb_search* search, lb_source source, const char* path) {

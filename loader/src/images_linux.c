@@ -191,6 +191,23 @@ void* lb_os_hold(const void* address) {
   return handle;
 }
 
+static int lb_is_named(const char* path, const char* name) {
+  const char* last = (strrchr)(path, '/');
+  return last && !strcmp(last + 1, name);
+}
+
+int lb_os_has_loaded(const char* name) {
+  lb_images images = {NULL, 0, 0};
+  int has = 0;
+  dl_iterate_phdr(lb_note_image, &images);
+  for (size_t i = 0; i < images.count; i++) {
+    has |= lb_is_named(images.list[i].path, name);
+    lb_free(images.list[i].path);
+  }
+  lb_free(images.list);
+  return has;
+}
+
 /* ---- files of images -------------------------------------------------------------------------------------------- */
 
 /* What the kernel has mapped at an address: /proc/self/maps has addresses, permissions, offset, device, inode, path. */

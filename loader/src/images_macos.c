@@ -119,6 +119,19 @@ int lb_os_loaded(const char* symbol, int (*each)(void* context, const char* path
   return kept;
 }
 
+int lb_os_has_loaded(const char* name) {
+  size_t count = 0;
+  int has = 0;
+  lb_image* images = lb_note_images(&count);
+  for (size_t i = 0; i < count; i++) {
+    const char* last = strrchr(images[i].path, '/');
+    has |= last && !strcmp(last + 1, name);
+    lb_free(images[i].path);
+  }
+  lb_free(images);
+  return has;
+}
+
 void* lb_os_hold(const void* address) {
   Dl_info info;
   return dladdr(address, &info) && info.dli_fname ? lb_hold(info.dli_fname, info.dli_fbase) : NULL;

@@ -25,11 +25,15 @@ static int lb_is_contract(const char* name) {
   return _strnicmp(name, "api-ms-", 7) == 0 || _strnicmp(name, "ext-ms-", 7) == 0;
 }
 
-static int lb_is_loaded(const char* name) {
+int lb_os_has_loaded(const char* name) {
   wchar_t* wide = lb_wide(name);
   int loaded = wide && GetModuleHandleW(wide) != NULL;
   lb_free(wide);
   return loaded;
+}
+
+int lb_os_finds_beside(void) {
+  return 0;
 }
 
 /* 1 when folder/name is a file; `use` may be NULL. */
@@ -70,7 +74,7 @@ static int lb_use_added(const char* name, void (*use)(void* imports, const lb_fi
 static int lb_find_here(void* context, const char* name, void (*use)(void* imports, const lb_file* file),
                         void* imports) {
   const lb_places* places = context;
-  if (lb_is_contract(name) || lb_is_loaded(name)) return 1;
+  if (lb_is_contract(name) || lb_os_has_loaded(name)) return 1;
   return lb_use_in(places->beside, name, use, imports) || lb_use_in(places->application, name, use, imports) ||
          lb_use_added(name, use, imports) || lb_use_in(places->system, name, NULL, NULL);
 }

@@ -42,6 +42,24 @@ size_t lb_utf8_length(const char* at);
 int lb_glob_match(const char* pattern, const char* name); /* '*' only */
 int lb_name_compare(const char* left, const char* right); /* digits by value: "so.1.9" before "so.1.19" */
 
+/* ---- variants.c ------------------------------------------------------------------------------------------------ */
+
+enum { LB_VARIANTS_MAX = 32 }; /* the bits of lb_record.signs */
+
+size_t lb_variant_count(const lb_runtime* runtime);
+const lb_variant* lb_variant_at(const lb_runtime* runtime, size_t index);
+/* The first variant of a version's major; NULL when there is none. */
+const lb_variant* lb_variant_of(const lb_runtime* runtime, lb_version version);
+/* The variant's minimum, or a higher one that the caller asked for. */
+lb_version lb_variant_minimum(const lb_variant* variant, lb_version minimum);
+/* The command that installs what is missing: that of the variant of `version`, or those of all variants that are new
+ * enough for `minimum` and, if bits of `signs` are set, belong to what is installed. It repairs what `is_installed`. The
+ * caller frees; NULL for none. */
+char* lb_variant_advice(const lb_runtime* runtime, lb_version version, lb_version minimum, uint32_t signs,
+                        int is_installed);
+/* The name of a companion of a version; the caller frees. */
+char* lb_companion_name(const char* companion, lb_version version);
+
 /* ---- listing.c ------------------------------------------------------------------------------------------------- */
 
 typedef struct lb_names {
@@ -75,6 +93,7 @@ typedef struct lb_record {
   size_t image_count;
   int bound;
   int raised;          /* environment variables are ignored: this process has more rights than its user */
+  uint32_t signs;      /* bit n: a sign of variant n was found */
   const char* unknown; /* why this library's own folder is not known, and was not searched; or NULL */
   int out_of_memory;   /* something could not be recorded: the outcome holds, the record is incomplete */
   char* path;          /* of the bound file */
@@ -92,6 +111,9 @@ const lb_attempt* lb_record_telling(const lb_record* record);
 
 /* ---- message.c ------------------------------------------------------------------------------------------------- */
 
+/* Advice that names a minimum (">=1.19") with another one instead. The caller frees; NULL when out of memory. */
+char* lb_advice_for(const char* advice, lb_version named, lb_version minimum);
+
 /* Writes record->message and record->warning. `advice` is the host's own, or NULL for the runtime's. */
 void lb_record_conclude(lb_record* record, const char* advice);
 
@@ -100,6 +122,8 @@ void lb_record_conclude(lb_record* record, const char* advice);
 /* Bytes of each struct's first version: no caller has a shorter one, so less means that `size` was not set. */
 #define LB_RUNTIME_SIZE_1 (offsetof(lb_runtime, compatible) + sizeof(lb_compatible))
 #define LB_RUNTIME_SIZE_2 (offsetof(lb_runtime, check) + sizeof(lb_check_runtime))
+#define LB_RUNTIME_SIZE_3 (offsetof(lb_runtime, variant_count) + sizeof(size_t))
+#define LB_VARIANT_SIZE_1 (offsetof(lb_variant, signs) + sizeof(const char* const*))
 #define LB_OPTIONS_SIZE_1 (offsetof(lb_options, advice) + sizeof(const char*))
 #define LB_FLAGS          (LB_FLAG_GLOBAL | LB_FLAG_NO_SYSTEM | LB_FLAG_NO_LOADED) /* all that there are */
 #define LB_REPORT_SIZE_1  (offsetof(lb_report, storage) + sizeof(void*))

@@ -10,6 +10,7 @@
 #include "text.c"
 #include "names.c"
 #include "version.c"
+#include "variants.c"
 #include "folders.c"
 #include "record.c"
 #include "message.c"

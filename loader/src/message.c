@@ -17,11 +17,33 @@ static int lb_is_explicit(const lb_attempt* attempt) {
   return attempt->source == LB_SOURCE_EXPLICIT || attempt->source == LB_SOURCE_ENVIRONMENT;
 }
 
-static void lb_add_floor(lb_text* text, const lb_record* record) {
+/* The oldest version that would be suitable; of the same major version if that has a variant of its own. */
+static lb_version lb_floor_of(const lb_record* record, const lb_attempt* attempt) {
+  lb_version version;
+  if (lb_version_parse(attempt->version, &version)) return record->minimum;
+  const lb_variant* variant = lb_variant_of(record->runtime, version);
+  return variant && version.major >= record->minimum.major ? lb_variant_minimum(variant, record->minimum)
+                                                           : record->minimum;
+}
+
+static void lb_add_floor(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
   if (lb_is_any(record->minimum)) return;
   lb_text_add(text, "; version ");
-  lb_text_add_version(text, record->minimum);
+  lb_text_add_version(text, lb_floor_of(record, attempt));
   lb_text_add(text, " or newer is needed");
+}
+
+/* "; version 13 or 12 is needed" */
+static void lb_add_majors(lb_text* text, const lb_record* record) {
+  uint32_t last = 0;
+  for (size_t i = 0; i < lb_variant_count(record->runtime); i++) {
+    uint32_t major = lb_variant_at(record->runtime, i)->minimum.major;
+    if (major < record->minimum.major || (last && major == last)) continue;
+    lb_text_add(text, last ? " or " : "; version ");
+    lb_text_add_number(text, major);
+    last = major;
+  }
+  lb_text_add(text, " is needed");
 }
 
 /* "ONNX Runtime at /x" */
@@ -132,7 +154,11 @@ static int lb_add_command(lb_text* text, const char* advice) {
 static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
   lb_add_fault(text, record, attempt);
   if (attempt->outcome == LB_OUTCOME_INCOMPLETE) return; /* its version is right */
-  lb_add_floor(text, record);
+  if (attempt->outcome == LB_OUTCOME_OTHER_MAJOR && lb_variant_count(record->runtime)) {
+    lb_add_majors(text, record);
+    return;
+  }
+  lb_add_floor(text, record, attempt);
   if (attempt->outcome != LB_OUTCOME_OTHER_MAJOR && attempt->outcome != LB_OUTCOME_OTHER_MINOR) return;
   lb_text_add(text, ", below ");
   if (record->runtime->compatible == LB_COMPATIBLE_MAJOR) {
@@ -144,14 +170,11 @@ static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attem
   }
 }
 
-/* The runtime's own command names the minimum of the build. A host that needs more gets a command for that. */
-static char* lb_make_advice(const lb_record* record) {
-  const char* advice = record->runtime->advice;
+char* lb_advice_for(const char* advice, lb_version named, lb_version minimum) {
   lb_text built = {NULL, 0, 0, 0};
   lb_text text = {NULL, 0, 0, 0};
-  if (!advice) return NULL;
   lb_text_add(&built, ">=");
-  lb_text_add_version(&built, record->runtime->minimum);
+  lb_text_add_version(&built, named);
   char* version = lb_text_take(&built);
   const char* at = version ? (strstr)(advice, version) : NULL;
   size_t length = at ? strlen(version) : 0;
@@ -159,9 +182,22 @@ static char* lb_make_advice(const lb_record* record) {
   if (!at || (at[length] >= '0' && at[length] <= '9') || at[length] == '.') return lb_duplicate(advice);
   lb_text_add_bytes(&text, advice, (size_t)(at - advice));
   lb_text_add(&text, ">=");
-  lb_text_add_version(&text, record->minimum);
+  lb_text_add_version(&text, minimum);
   lb_text_add(&text, at + length);
   return lb_text_take(&text);
+}
+
+/* The runtime's own command names the minimum of the build. A host that needs more gets a command for that. What is
+ * there but incomplete or too old decides which variant is meant. */
+static char* lb_make_advice(const lb_record* record, const lb_attempt* telling) {
+  lb_version version = {0, 0, 0};
+  if (telling && lb_version_parse(telling->version, &version) == 0 && !lb_variant_of(record->runtime, version)) {
+    version.major = 0;
+  }
+  int is_installed = telling && telling->outcome == LB_OUTCOME_INCOMPLETE;
+  char* advice = lb_variant_advice(record->runtime, version, record->minimum, record->signs, is_installed);
+  if (advice || !record->runtime->advice) return advice;
+  return lb_advice_for(record->runtime->advice, record->runtime->minimum, record->minimum);
 }
 
 /* A place that others may change. */
@@ -254,8 +290,8 @@ static void lb_add_warning(lb_text* text, const lb_record* record) {
 void lb_record_conclude(lb_record* record, const char* advice) {
   lb_text message = {NULL, 0, 0, 0};
   lb_text warning = {NULL, 0, 0, 0};
-  char* made_for_minimum = advice ? NULL : lb_make_advice(record);
   const lb_attempt* telling = lb_record_telling(record);
+  char* made_for_minimum = advice ? NULL : lb_make_advice(record, telling);
   if (made_for_minimum) advice = made_for_minimum;
   if (record->bound) {
     lb_add_bound(&message, record);

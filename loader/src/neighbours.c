@@ -41,32 +41,59 @@ static void lb_try(lb_search* search, char* folder) {
   lb_free(folder);
 }
 
-/* Tries `below` in `parent`; "" is nowhere. Takes `parent`. */
+/* What in this site-packages or folder speaks for one of the variants. */
+static void lb_note_signs(lb_search* search, const char* parent) {
+  char why[128];
+  lb_identity identity;
+  for (size_t i = 0; i < lb_variant_count(search->runtime); i++) {
+    const char* const* sign = lb_variant_at(search->runtime, i)->signs;
+    for (; sign && *sign && !(search->record->signs >> i & 1); sign++) {
+      char* path = lb_os_join(parent, *sign);
+      if (path && lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FILE) search->record->signs |= 1u << i;
+      lb_free(path);
+    }
+  }
+}
+
+/* Each folder of a list in `parent`; "" is nowhere. Takes `parent`. */
 static void lb_try_below(lb_search* search, char* parent, const char* below) {
-  if (parent && *below) lb_try(search, lb_os_join(parent, below));
+  for (const char* at = below; parent && *at;) {
+    size_t length = strcspn(at, ";");
+    char* folder = lb_copy(at, length);
+    if (folder && length) lb_try(search, lb_os_join(parent, folder));
+    lb_free(folder);
+    at += at[length] ? length + 1 : length;
+  }
+  if (parent && *below && !search->handle) lb_note_signs(search, parent);
   lb_free(parent);
 }
 
-/* Tries `below` in each folder of `parent` whose name matches: python3.12 before python3.9, in whatever order the disk
- * has them. */
-static void lb_try_each(lb_search* search, const char* parent, const char* pattern, const char* below) {
+/* Tries `below` in the folder `inner` of each folder of `parent` whose name matches: python3.12 before python3.9, in
+ * whatever order the disk has them. */
+static void lb_try_each(lb_search* search, const char* parent, const char* pattern, const char* inner,
+                        const char* below) {
   char why[128];
   const char* const globs[] = {pattern, NULL};
   lb_names list = {globs, NULL, 0};
   if (!search->handle) lb_names_read(&list, parent, why, sizeof why);
-  for (size_t i = 0; i < list.count; i++) lb_try_below(search, lb_os_join(parent, list.names[i]), below);
+  for (size_t i = 0; i < list.count; i++) {
+    char* folder = lb_os_join(parent, list.names[i]);
+    char* within = folder && *inner ? lb_os_join(folder, inner) : lb_duplicate(folder);
+    lb_try_below(search, within, below);
+    lb_free(folder);
+  }
   lb_names_clear(&list);
 }
 
 /* The site-packages below a prefix: lib/python3.12/site-packages, or Lib/site-packages on Windows. Takes `prefix`. */
 static void lb_try_sites(lb_search* search, char* prefix, const char* below) {
   char* parent = prefix ? lb_os_join(prefix, "lib") : NULL;
-  char* inner = lb_os_join("site-packages", below);
-  if (parent && inner && *below) {
-    lb_try_below(search, lb_duplicate(parent), inner);
-    lb_try_each(search, parent, "python3*", inner);
+  char* site = parent ? lb_os_join(parent, "site-packages") : NULL;
+  if (site && *below) {
+    lb_try_below(search, lb_duplicate(site), below);
+    lb_try_each(search, parent, "python3*", "site-packages", below);
   }
-  lb_free(inner);
+  lb_free(site);
   lb_free(parent);
   lb_free(prefix);
 }
@@ -76,7 +103,7 @@ static void lb_try_module(lb_search* search, const char* folder, const char* npm
   char bin[256]; /* npm's names are at most 214 bytes long */
   snprintf(bin, sizeof bin, "node_modules/%s/bin", npm);
   char* parent = *npm ? lb_os_join(folder, bin) : NULL;
-  if (parent) lb_try_each(search, parent, "napi-v*", LB_NODE);
+  if (parent) lb_try_each(search, parent, "napi-v*", "", LB_NODE);
   lb_free(parent);
 }
 
@@ -109,9 +136,24 @@ static void lb_try_around(lb_search* search, const char* file) {
   }
 }
 
+/* Tries folders below those that variables name: "CUDA_PATH/lib64". */
+static void lb_try_roots(lb_search* search, const char* roots) {
+  while (*roots) {
+    size_t variable = strcspn(roots, "/");
+    size_t length = strcspn(roots, ";");
+    char* name = variable < length ? lb_copy(roots, variable) : NULL;
+    char* below = name ? lb_copy(roots + variable + 1, length - variable - 1) : NULL;
+    if (below) lb_try_below(search, lb_os_environment(name), below);
+    lb_free(below);
+    lb_free(name);
+    roots += roots[length] ? length + 1 : length;
+  }
+}
+
 int lb_search_packages(lb_search* search) {
   const char* below = search->around->packages->below;
-  if (!*below && !*search->around->packages->nuget) return 0; /* no package has it */
+  const char* roots = search->around->packages->roots;
+  if (!*below && !*search->around->packages->nuget && !*roots) return 0; /* no package has it */
   const lb_own_names* own = lb_own_names_of(search);
   lb_try_around(search, own->file);
   lb_try_around(search, own->name);
@@ -121,6 +163,7 @@ int lb_search_packages(lb_search* search) {
   char* home = lb_os_environment("HOME");
   lb_try_sites(search, home ? lb_os_join(home, ".local") : NULL, below);
   lb_free(home);
+  lb_try_roots(search, roots);
   return search->handle != NULL;
 }
 

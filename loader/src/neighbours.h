@@ -6,9 +6,10 @@
 
 /* The packages that have the runtime; "" where there is none. */
 typedef struct lb_packages {
-  const char* below; /* where site-packages have it: "onnxruntime/capi" */
+  const char* below; /* where site-packages have it: "onnxruntime/capi"; ';' is between several */
   const char* npm;   /* "onnxruntime-node" */
   const char* nuget; /* "Microsoft.ML.OnnxRuntime" */
+  const char* roots; /* folders below those that environment variables name: "CUDA_PATH/lib64;CUDA_HOME/lib64" */
 } lb_packages;
 
 /* What installed this library, as far as its folder shows. */
@@ -22,7 +23,7 @@ lb_installer lb_installer_of(const lb_own_names* own);
  * this library, the npm package in its node_modules and `below` (the same site-packages, `pip install --target` folder
  * or frozen application); then `below` in the site-packages of the active environment and of the user, for a library
  * that is installed elsewhere (editable, or in a program's own folder); and the folder for libraries of an active conda
- * environment. This library is looked for where it is and where it was opened, which differ if links lead to it.
+ * environment; then `roots`. This library is looked for where it is and where it was opened, which differ if links lead to it.
  * Returns 1 when the runtime is bound.
  */
 int lb_search_packages(lb_search* search);

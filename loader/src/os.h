@@ -137,6 +137,11 @@ int lb_os_can_read(const void* address, size_t size);
 /* The loaded image that holds `address`, with one reference more; NULL when unknown. Opens no file. */
 void* lb_os_hold(const void* address);
 
+/* 1 when an image with that file name is loaded. */
+int lb_os_has_loaded(const char* name);
+/* 1 where a library that opens another by its name finds it next to itself: by a run path of its own. */
+int lb_os_finds_beside(void);
+
 /* The file of the image that holds `address`, by the name by which it was opened; NULL when unknown. For reports. */
 char* lb_os_file_of(const void* address);
 /* The caller frees both. */

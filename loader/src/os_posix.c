@@ -176,6 +176,10 @@ lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
   return inspection.outcome;
 }
 
+int lb_os_finds_beside(void) {
+  return 1;
+}
+
 int lb_os_is_refused(const char* path, char* why, size_t why_size) {
   (void)path;
   (void)why;

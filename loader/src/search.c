@@ -176,15 +176,29 @@ static int lb_search_system(lb_search* search) {
   return lb_search_names(search, search->runtime->file_names) || lb_search_names(search, search->runtime->file_globs);
 }
 
+/* What is loaded says more than what is installed. */
+static void lb_note_loaded_signs(lb_search* search) {
+  uint32_t loaded = 0;
+  for (size_t i = 0; i < lb_variant_count(search->runtime); i++) {
+    const char* const* sign = lb_variant_at(search->runtime, i)->signs;
+    for (; sign && *sign; sign++) {
+      const char* last = (strrchr)(*sign, '/');
+      if (lb_os_has_loaded(last ? last + 1 : *sign)) loaded |= 1u << i;
+    }
+  }
+  if (loaded) search->record->signs = loaded;
+}
+
 int lb_search_run(lb_search* search) {
 #define LB_STEP(step, source, name, rule) lb_search_##step,
   static int (*const steps[])(lb_search*) = {LB_PLACES(LB_STEP)};
   search->record->raised = lb_os_is_raised();
   search->trust = LB_TRUST_JUDGED;
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    if (steps[i](search)) return search->handle != NULL;
+    if (steps[i](search)) break;
   }
-  return 0;
+  if (!search->handle) lb_note_loaded_signs(search);
+  return search->handle != NULL;
 }
 
 void lb_search_clear(lb_search* search) {

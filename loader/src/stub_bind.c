@@ -175,6 +175,18 @@ static uint64_t lb_hash_variable(uint64_t hash, const char* name) {
   return hash;
 }
 
+/* The variables of "CUDA_PATH/lib64;CUDA_HOME/lib64". */
+static uint64_t lb_hash_roots(uint64_t hash, const char* roots) {
+  while (*roots) {
+    char* name = lb_copy(roots, strcspn(roots, "/"));
+    hash = lb_hash_variable(hash, name);
+    lb_free(name);
+    roots += strcspn(roots, ";");
+    roots += *roots == ';';
+  }
+  return hash;
+}
+
 static lb_failed_search lb_describe_search(const lb_stub* stub) {
   static const char* const variables[] = {"VIRTUAL_ENV", "CONDA_PREFIX", "HOME", NULL};
   lb_failed_search search = {lb_os_generation(), 14695981039346656037u, lb_os_load(&stub->path)};
@@ -185,6 +197,7 @@ static lb_failed_search lb_describe_search(const lb_stub* stub) {
   for (const char* const* name = lb_os_variables(); *name; name++) {
     search.environment = lb_hash_variable(search.environment, *name);
   }
+  search.environment = lb_hash_roots(search.environment, stub->packages.roots);
   return search;
 }
 

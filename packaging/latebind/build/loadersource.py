@@ -42,6 +42,7 @@ def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
     declared = _READER.format(name=runtime.name) if runtime.has_version else ""
     if runtime.check:
         declared += _CHECK.format(name=runtime.name)
+    declared += _variants(runtime)
     return fill(
         "runtime.h",
         name=runtime.name,
@@ -64,8 +65,30 @@ def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
         advice=_advice(runtime),
         compatible=runtime.compatible.upper(),
         check=f"lb_{runtime.name}_check" if runtime.check else "NULL",
+        variants=f"lb_{runtime.name}_variants, {len(runtime.variants)}" if runtime.variants else "NULL, 0",
         declared=declared,
     )
+
+
+def _variants(runtime: RuntimePreset) -> str:
+    """The arrays that describe the variants, in C; "" without variants."""
+    arrays, rows = list[str](), list[str]()
+    for number, variant in enumerate(runtime.variants):
+        name = f"lb_{runtime.name}_{{}}_{number}"
+        parts = {"companions": any(variant.companions.list_all()), "signs": bool(variant.signs)}
+        texts = {"companions": f"{_rows(variant.companions)}\n#endif", "signs": _list(variant.signs)}
+        arrays += [
+            f"static const char* const {name.format(part)}[] = {{\n{texts[part]}\n    NULL}};"
+            for part, is_needed in parts.items()
+            if is_needed
+        ]
+        pointers = ", ".join(name.format(part) if is_needed else "NULL" for part, is_needed in parts.items())
+        numbers = ", ".join(_numbers(variant.minimum or "0.0"))
+        rows.append(f"    {{sizeof(lb_variant), {{{numbers}}}, {_quote(variant.advice)}, {pointers}}},")
+    if not rows:
+        return ""
+    head = f"static const lb_variant lb_{runtime.name}_variants[] = {{"
+    return "\n".join([*arrays, head, *rows, "};"]) + "\n"
 
 
 def write_sources(config: Config, folder: Path) -> list[Path]:
@@ -147,10 +170,21 @@ def _split(scale: Sequence[int]) -> list[str]:
     return ["if (!number) return 1;", f"const unsigned numbers[] = {{{numbers}}};", _READ_NUMBERS]
 
 
+def _quote(text: str) -> str:
+    """A text of one line as C has it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _list(names: Sequence[str]) -> str:
+    return "\n".join(f'    "{name}",' for name in names)
+
+
 def _advice(runtime: RuntimePreset) -> str:
     """The command that gets the runtime, in C."""
     if runtime.advice:
-        return '"' + runtime.advice.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return _quote(runtime.advice)
+    if runtime.variants:
+        return "NULL"
     distribution = runtime.python.extras.get("cpu") or runtime.python.distribution
     return f'"pip install \\"{distribution}>=" LATEBIND_{runtime.name.upper()}_MINIMUM "\\""'
 

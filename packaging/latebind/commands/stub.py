@@ -95,9 +95,11 @@ def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSou
     from latebind.build.stubtable import stub_source
     from latebind.config.file import load_described
     from latebind.system.log import LOG
+    from latebind.tables.libraries import library_files
 
-    if arguments.runtime.endswith(".toml"):
-        file = Path(arguments.runtime).resolve()
+    known = library_files().get(arguments.runtime)
+    if known or arguments.runtime.endswith(".toml"):
+        file = known or Path(arguments.runtime).resolve()
         # Paths on the command line are relative to the current folder, paths in the file to the file's folder.
         functions = [
             str(Path(function).resolve()) if Path(function).is_file() else function for function in arguments.functions

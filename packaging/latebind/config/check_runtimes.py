@@ -9,6 +9,7 @@ from packaging.version import Version
 from latebind.config.described_problems import problems, version_problems
 from latebind.config.reader import format_key, nearest
 from latebind.semver import version_of
+from latebind.tables.libraries import library_files
 from latebind.tables.presets import presets
 from latebind.tables.targets import targets
 from loadcheck.model import Rid
@@ -61,13 +62,13 @@ def is_known(runtime: RuntimeUse) -> bool:
 def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
     if not runtime.preset:
         text = "a runtime has neither preset nor description"
-        advice = f"Write preset = one of {', '.join(presets())}, or describe it below [runtime.describe]."
+        advice = f"Write preset = one of {', '.join((*presets(), *library_files()))}, or describe it below [runtime.describe]."
         reader.problem(here, text, advice)
         return
     preset = presets().get(runtime.preset)
     if preset is None:
         reader.problem(
-            (*here, "preset"), f"{runtime.preset!r} is not a known runtime", nearest(runtime.preset, presets())
+            (*here, "preset"), f"{runtime.preset!r} is not a known runtime", nearest(runtime.preset, (*presets(), *library_files()))
         )
         return
     wrong = list(version_problems("minimum", runtime.minimum))
@@ -83,7 +84,7 @@ def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) ->
 
 def _check_drop_in(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
     if runtime.drop_in and runtime.describe and runtime.describe.stub is None:
-        advice = f"List its functions below [runtime.describe.stub], or use a preset: {', '.join(presets())}."
+        advice = f"List its functions below [runtime.describe.stub], or use a preset: {', '.join((*presets(), *library_files()))}."
         reader.problem((*here, "drop_in"), f"there is no stub of {runtime.name}", advice)
     elif runtime.headers and not runtime.drop_in:
         text = "headers has an effect only with drop_in"

@@ -6,22 +6,29 @@ Reads no files. What a preset says in full is derived here from the little that 
 from __future__ import annotations
 
 import re
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
+from packaging.version import Version
 
 from latebind.config.nuget_id import NugetId  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
+from latebind.semver import version_of
 from latebind.tables.presets import (
     NO_PYTHON,
     Compatible,
     LibraryFiles,
     NugetSupply,
+    PerSystem,
     PythonSupply,
     RuntimePreset,
+    RuntimeVariant,
     StubNames,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 RUNTIME_NAME = re.compile(r"^[a-z][a-z0-9_]*$")
 C_FUNCTION = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
@@ -48,11 +55,56 @@ class DescribedFiles(Table, frozen=True):
 class DescribedPython(Table, frozen=True):
     """The wheels that supply the runtime."""
 
-    folder: Annotated[str, Meta(description="Folder of the library below site-packages, such as thing/lib.")]
+    folder: Annotated[
+        str | tuple[str, ...],
+        Meta(
+            description="Folder of the library below site-packages, such as thing/lib. A list if it differs by system."
+        ),
+    ]
     extras: Annotated[
         dict[str, str],
         Meta(description='Distribution that each extra installs, the default first: { cpu = "thing" }.'),
     ]
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """All folders."""
+        return (self.folder,) if isinstance(self.folder, str) else self.folder
+
+
+class DescribedVariant(Table, frozen=True, kw_only=True):
+    """One of several major versions that a binary can use, or one of several packages that supply the same version."""
+
+    minimum: Annotated[
+        str,
+        Meta(
+            description="Oldest suitable version; newer versions of the same major version are suitable, too. Leave it "
+            "out if the library does not report its version."
+        ),
+    ] = ""
+    files: Annotated[DescribedFiles, Meta(description="File names of the library.")]
+    python: Annotated[DescribedPython | None, Meta(description="The wheels that supply it.")] = None
+    advice: Annotated[
+        str,
+        Meta(
+            description="Command that installs it, for messages. The default is pip install with the first distribution "
+            "of `python`."
+        ),
+    ] = ""
+    companions: Annotated[
+        DescribedFiles,
+        Meta(
+            description="Files that the library opens by itself, such as libthing-core.so.{major}.{minor}. Without "
+            "them, the library counts as incomplete, and the message names the file."
+        ),
+    ] = DescribedFiles()
+    signs: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Files of other packages that need this variant, below site-packages, such as "
+            "thing12/lib/libcore.so.12. If one is installed or loaded, messages advise to install this variant only."
+        ),
+    ] = ()
 
 
 class DescribedStub(Table, frozen=True):
@@ -154,11 +206,25 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             "notes that. Only a library without a version may leave it out."
         ),
     ] = ""
-    files: Annotated[DescribedFiles, Meta(description="File names of the library.")]
+    files: Annotated[DescribedFiles, Meta(description="File names of the library.")] = DescribedFiles()
     python: Annotated[
         DescribedPython | None,
         Meta(description="The wheels that supply the runtime. Only a file for `latebind stub` may leave it out."),
     ] = None
+    variants: Annotated[
+        tuple[DescribedVariant, ...],
+        Meta(
+            description="Several major versions, the best first, in place of `files`, `python` and `advice`. The first "
+            "that is installed is bound."
+        ),
+    ] = ()
+    roots: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="More folders for stubs, below a folder that an environment variable names: THING_HOME/lib. "
+            "Searched after the packages, before the system."
+        ),
+    ] = ()
     advice: Annotated[
         str,
         Meta(
@@ -199,11 +265,13 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
 
     def preset(self) -> RuntimePreset:
         """The same in the form of a preset."""
-        systems = {"linux": self.files.linux, "macos": self.files.macos, "windows": self.files.windows}
+        files = self.every_file
+        systems = {"linux": files.linux, "macos": files.macos, "windows": files.windows}
         plain = {key: tuple(name for name in names if "*" not in name) for key, names in systems.items()}
         copies = tuple(
             dict.fromkeys(glob for key, names in plain.items() for name in names for glob in _copies(key, name))
         )
+        supplies = tuple(supply for supply in (self.python, *(variant.python for variant in self.variants)) if supply)
         return RuntimePreset(
             name=self.name,
             title=self.title or self.name,
@@ -215,8 +283,10 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             floor="",
             floor_reason="",
             built=self.built,
-            files={self.name: LibraryFiles(linux=self.files.linux, macos=self.files.macos, windows=self.files.windows)},
-            python=PythonSupply(folder=self.python.folder, extras=self.python.extras) if self.python else NO_PYTHON,
+            files={self.name: LibraryFiles(linux=files.linux, macos=files.macos, windows=files.windows)},
+            python=_join(supplies),
+            variants=tuple(_variant(variant) for variant in self.variants),
+            roots=self.roots,
             advice=self.advice,
             stub=self._stub_names(),
             nuget=NugetSupply(ids=self.nuget),
@@ -225,10 +295,27 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             libc=self.libc,
         )
 
+    @property
+    def every_file(self) -> DescribedFiles:
+        """The file names of all variants, the best first."""
+        parts = (self, *self.variants)
+        return DescribedFiles(
+            **{
+                system: tuple(dict.fromkeys(name for part in parts for name in getattr(part.files, system)))
+                for system in DescribedFiles.__struct_fields__
+            }
+        )
+
+    @property
+    def oldest(self) -> str:
+        """The minimum of the oldest variant; "" without one."""
+        return min((variant.minimum for variant in self.variants if version_of(variant.minimum)), key=Version, default="")
+
     def _stub_names(self) -> StubNames | None:
         if self.stub is None:
             return None
-        file = next((name for name in (*self.files.linux, *self.files.macos) if "*" not in name), f"lib{self.name}.so")
+        names = (*self.every_file.linux, *self.every_file.macos)
+        file = next((name for name in names if "*" not in name), f"lib{self.name}.so")
         library = self.stub.library or re.sub(r"^lib|\.(so|dylib)\b.*$", "", file)
         return StubNames(
             library=library,
@@ -244,6 +331,27 @@ class DescribedFile(DescribedRuntime, frozen=True, kw_only=True):
     """A file that describes a runtime for `latebind stub`."""
 
     minimum: Annotated[str, Meta(description="Oldest version that works.")] = ""
+
+
+def _join(supplies: Sequence[DescribedPython]) -> PythonSupply:
+    """The wheels of all variants; the first are the ordinary ones."""
+    if not supplies:
+        return NO_PYTHON
+    folders = tuple(dict.fromkeys(folder for supply in supplies for folder in supply.folders))
+    extras = {extra: name for supply in reversed(supplies) for extra, name in reversed(supply.extras.items())}
+    return PythonSupply(folder=folders[0], more_folders=folders[1:], extras=dict(reversed(extras.items())))
+
+
+def _variant(variant: DescribedVariant) -> RuntimeVariant:
+    distribution = next(iter(variant.python.extras.values()), "") if variant.python else ""
+    requirement = f"{distribution}>={variant.minimum}" if variant.minimum else distribution
+    companions = variant.companions
+    return RuntimeVariant(
+        minimum=variant.minimum,
+        advice=variant.advice or f'pip install "{requirement}"',
+        companions=PerSystem(linux=companions.linux, macos=companions.macos, windows=companions.windows),
+        signs=variant.signs,
+    )
 
 
 def _copies(system: str, name: str) -> tuple[str, ...]:

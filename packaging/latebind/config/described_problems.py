@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from latebind.config.described import C_FUNCTION, RUNTIME_NAME, RUNTIME_VERSION
+from latebind.config.described import C_FUNCTION, RUNTIME_NAME, RUNTIME_VERSION, DescribedFiles
 from latebind.semver import version_of
 from latebind.tables.presets import presets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from latebind.config.described import DescribedFiles, DescribedRuntime, DescribedStub
+    from latebind.config.described import DescribedRuntime, DescribedStub, DescribedVariant
 
 Problem = tuple[tuple[str, ...], str, str]
 """The keys below the description, what is wrong, what to do."""
@@ -26,6 +26,8 @@ _SCALES = (2, 3)
 """How many numbers a scale has."""
 _MOST = 2**32 - 1
 _FILE = re.compile(r"^[A-Za-z0-9_.*+-]+$")
+_ROOT = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*/[A-Za-z0-9_./-]+$")
+_SIGN = re.compile(r"^[A-Za-z0-9_./+-]+$")
 _PACKAGE = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")
 _ENDINGS = {
     "linux": (re.compile(r"\.so(\.|\*|$)"), "libthing.so"),
@@ -59,8 +61,17 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
         yield from _stub_problems(described.stub)
     yield from _version_form_problems(described)
     yield from _built_problems(described, minimum)
-    yield from _file_problems(described.files, systems)
-    yield from _supply_problems(described)
+    yield from _every_file_problems(described, systems)
+    for root in described.roots:
+        if not _ROOT.match(root):
+            yield ("roots",), f"{root!r} is not a folder below an environment variable", "Write it as THING_HOME/lib."
+    for index, variant in enumerate(described.variants):
+        for keys, text, advice in _variant_problems(described, variant):
+            yield ("variants", str(index), *keys), text, advice
+    if described.variants:
+        yield from _apart_problems(described)
+    else:
+        yield from _supply_problems(described)
 
 
 def version_problems(key: str, version: str) -> Iterator[Problem]:
@@ -93,13 +104,50 @@ def _built_problems(described: DescribedRuntime, minimum: str) -> Iterator[Probl
         )
 
 
-def _file_problems(files: DescribedFiles, systems: Iterable[str]) -> Iterator[Problem]:
-    named = {"linux": files.linux, "macos": files.macos, "windows": files.windows}
+def _apart_problems(described: DescribedRuntime) -> Iterator[Problem]:
+    """Keys that each variant has for itself."""
+    for key, is_given in (
+        ("files", described.files != DescribedFiles()),
+        ("python", described.python is not None),
+        ("advice", bool(described.advice)),
+        ("compatible", described.compatible != "major"),
+    ):
+        if is_given:
+            yield (key,), f"{key} has no effect next to variants", f"Remove {key}, or write it below [[variants]]."
+
+
+def _variant_problems(described: DescribedRuntime, variant: DescribedVariant) -> Iterator[Problem]:
+    if described.version != "none":
+        yield from version_problems("minimum", variant.minimum)
+    elif variant.minimum:
+        yield ("minimum",), "the library does not report its version", "Remove minimum."
+    yield from _supply_problems(variant)
+    yield from _file_problems(variant.files)
+    plain = DescribedFiles(
+        **{
+            system: tuple(re.sub(r"\{(major|minor)\}", "0", name) for name in getattr(variant.companions, system))
+            for system in DescribedFiles.__struct_fields__
+        }
+    )
+    for (_, system), text, advice in _file_problems(plain):
+        yield ("companions", system), text, advice
+    for sign in variant.signs:
+        if not _SIGN.match(sign):
+            yield ("signs",), f"{sign!r} is not a file below site-packages", "Write it as thing/lib/libthing.so.2."
+
+
+def _every_file_problems(described: DescribedRuntime, systems: Iterable[str]) -> Iterator[Problem]:
+    every = described.every_file
+    named = {"linux": every.linux, "macos": every.macos, "windows": every.windows}
     for system in sorted(set(systems)):
         if not any("*" not in name for name in named[system]):
             text = f"no file name without * for {system}, which a target needs"
             yield ("files",), text, f'Write files.{system} = ["{_ENDINGS[system][1]}"], or leave those targets out.'
-    for system, names in named.items():
+    yield from _file_problems(described.files)
+
+
+def _file_problems(files: DescribedFiles) -> Iterator[Problem]:
+    for system, names in {"linux": files.linux, "macos": files.macos, "windows": files.windows}.items():
         ending, example = _ENDINGS[system]
         for name in names:
             if not _FILE.match(name) or not ending.search(name):
@@ -117,16 +165,17 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
             yield ("stub", "failures"), f"{pattern!r} matches no C function", "Write a name, or a pattern: thing_*."
 
 
-def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
+def _supply_problems(described: DescribedRuntime | DescribedVariant) -> Iterator[Problem]:
     if described.python is None:
         if not described.advice:
             text = "no wheel supplies the runtime, and there is no advice on how to get it"
             yield ("python",), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }, or advice.'
         return
-    folder = PurePosixPath(described.python.folder)
-    if not described.python.folder or folder.is_absolute() or ".." in folder.parts or "\\" in str(folder):
-        text = f"{described.python.folder!r} is not a folder below site-packages"
-        yield ("python", "folder"), text, 'Write where the wheel has the library: "thing/lib".'
+    for folder in described.python.folders or ("",):
+        path = PurePosixPath(folder)
+        if not folder or path.is_absolute() or ".." in path.parts or set("\\;") & set(folder):
+            text = f"{folder!r} is not a folder below site-packages"
+            yield ("python", "folder"), text, 'Write where the wheel has the library: "thing/lib".'
     if not described.python.extras:
         yield ("python", "extras"), "no distribution supplies the runtime", 'Name one: extras = { cpu = "thing" }.'
     for extra, distribution in described.python.extras.items():

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
+from latebind.config.described import DescribedFile
 from latebind.config.ep import EP_EXPORTS, EP_RUNTIME
 from latebind.config.package import NugetConfig, Package, WheelConfig
 from latebind.config.runtime import RuntimeUse
+from latebind.tables.libraries import library_files
 
 if TYPE_CHECKING:
     from latebind.config.document import Document
@@ -20,6 +23,7 @@ _LONGEST_SUMMARY = 512
 
 def expand(document: Document, reader: Reader) -> Document:
     """The document with everything that execution providers imply; a key that contradicts it is a problem."""
+    document = replace(document, runtime=tuple(map(_describe, document.runtime)))
     eps = {name: package for name, package in document.package.items() if package.ep is not None}
     for name, package in document.package.items():
         _check(name, package, document, reader)
@@ -37,6 +41,14 @@ def expand(document: Document, reader: Reader) -> Document:
     packages = {name: _expand_package(package, about) for name, package in document.package.items()}
     runtime = RuntimeUse(preset=EP_RUNTIME, minimum=next(iter(minimums)))
     return replace(document, package=packages, runtime=(*document.runtime, runtime))
+
+
+def _describe(runtime: RuntimeUse) -> RuntimeUse:
+    """A preset that is a description, as if the project had described it."""
+    file = library_files().get(runtime.preset)
+    if file is None or runtime.describe is not None:
+        return runtime
+    return replace(runtime, preset="", describe=msgspec.toml.decode(file.read_bytes(), type=DescribedFile))
 
 
 def _expand_package(package: Package, about: str) -> Package:

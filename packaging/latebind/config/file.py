@@ -112,7 +112,7 @@ def load_described(file: Path, systems: Iterable[str], minimum: str = "", functi
     described = reader.read(DescribedFile, raw, ())
     if described is None:
         raise ConfigError(reader.problems)
-    minimum = minimum or described.minimum
+    minimum = minimum or described.minimum or described.oldest
     if described.version == "none" and minimum:
         reader.problem(("minimum",), "the library does not report its version", "Remove minimum.")
     checked = version_problems("minimum", minimum) if described.version != "none" else ()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from latebind.errors import LatebindError
+from latebind.tables.libraries import library_files
 from latebind.tables.targets import render_marker
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ class PerSystem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     macos: tuple[str, ...] = ()
     windows: tuple[str, ...] = ()
 
+    def list_all(self) -> tuple[str, ...]:
+        """The names of all systems."""
+        return (*self.linux, *self.macos, *self.windows)
+
 
 class LibraryFiles(PerSystem, frozen=True, forbid_unknown_fields=True):
     """What a supplier calls the runtime's library, best first; a name with * is tried in folders."""
@@ -40,6 +45,8 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     folder: str
     extras: dict[str, str]
+    more_folders: tuple[str, ...] = ()
+    """Those of other systems and variants."""
     targets: dict[str, tuple[str, ...]] = {}
     """The targets that the distribution of an extra has wheels for; an extra that is not here has them for all."""
 
@@ -64,6 +71,12 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def distribution(self) -> str:
         """The ordinary distribution: that of the first extra."""
         return self.extras[self.extra]
+
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """All folders that may hold it, the best first; () if no wheel supplies it."""
+        return tuple(filter(None, (self.folder, *self.more_folders)))
 
 
 NO_PYTHON = PythonSupply(folder="", extras={})
@@ -131,6 +144,18 @@ class HeaderSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of the identifying header, by version."""
 
 
+class RuntimeVariant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One of several major versions of a runtime, or one of several suppliers of the same."""
+
+    minimum: str
+    """Newer versions of the same major version are suitable, too; "" for any."""
+    advice: str
+    companions: PerSystem
+    """Files that the runtime opens by itself, with {major} and {minor} of its version."""
+    signs: tuple[str, ...]
+    """Files of packages that need this variant, below site-packages."""
+
+
 class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A runtime: its names, how an image of it is recognized, and who supplies it."""
 
@@ -159,6 +184,10 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     files: dict[str, LibraryFiles]
     """The library's files, by supplier."""
     python: PythonSupply
+    variants: tuple[RuntimeVariant, ...] = ()
+    """The best first; () for a runtime of one major version."""
+    roots: tuple[str, ...] = ()
+    """More folders where stubs look, below those that environment variables name: THING_HOME/lib."""
     advice: str = ""
     """The command that gets the runtime, where it is not `pip install`."""
     nuget: NugetSupply = NugetSupply()
@@ -224,5 +253,5 @@ def preset(name: str) -> RuntimePreset:
     try:
         return presets()[name]
     except KeyError:
-        names = ", ".join(presets())
+        names = ", ".join((*presets(), *library_files()))
         raise LatebindError(f"{name} is not a known runtime", advice=f"Use one of: {names}.") from None

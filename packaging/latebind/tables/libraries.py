@@ -1,0 +1,18 @@
+"""Where latebind's own descriptions of libraries are: one TOML file per library, with the keys of [runtime.describe]."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FOLDER = Path(__file__).with_name("libraries")
+
+
+@cache
+def library_files() -> Mapping[str, Path]:
+    """The descriptions by name, sorted."""
+    return {file.stem: file for file in sorted(_FOLDER.glob("*.toml"))}
