@@ -74,7 +74,7 @@ static int lb_is_allowed(lb_search* search, lb_source source, const char* path, 
   lb_trust trust = lb_trusts[source];
   if (trust == LB_TRUST_FOLDER) trust = search->trust;
   if (trust == LB_TRUST_NAMED && search->is_file) return 1;
-  if (lb_os_is_refused(path, why, why_size)) return 0;
+  if (!lb_is_driver(search) && lb_os_is_refused(path, why, why_size)) return 0;
   if (trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised)) return 1;
   if (!search->judge) search->judge = lb_os_find_trusted(lb_own_names_of(search)->file);
   snprintf(why, why_size, "nothing is known of %s", path);
@@ -123,13 +123,16 @@ static int lb_accept_companion(lb_search* search, lb_source source, char* name, 
   return lb_open_companion(search, source, name, folder, why, why_size);
 }
 
-static int lb_accept_companions(lb_search* search, lb_source source, const void* entry, char* why, size_t why_size) {
-  const lb_variant* variant = lb_variant_of(search->runtime, search->version);
+/* Those of a variant: whose names have the numbers of a version, or whose have not. */
+static int lb_accept_companions(lb_search* search, lb_source source, const lb_variant* variant, int is_numbered,
+                                const void* entry, char* why, size_t why_size) {
   char* file = variant && variant->companions ? lb_os_file_of(entry) : NULL;
   char* folder = file ? lb_os_folder_of(file) : NULL;
   int accepted = 1;
   for (size_t i = 0; folder && accepted && variant->companions[i]; i++) {
-    char* name = lb_companion_name(variant->companions[i], search->version);
+    const char* companion = variant->companions[i];
+    if (((strchr)(companion, '{') != NULL) != is_numbered) continue;
+    char* name = lb_companion_name(companion, search->version);
     accepted = lb_accept_companion(search, source, name, folder, why, why_size);
     lb_free(name);
   }
@@ -143,7 +146,8 @@ static int lb_accept_companions(lb_search* search, lb_source source, const void*
 /* The last question: does it have all that the host will use? */
 static lb_outcome lb_judge_completeness(lb_search* search, lb_source source, void* entry, char* why, size_t why_size) {
   lb_check_runtime check = search->runtime->size >= LB_RUNTIME_SIZE_2 ? search->runtime->check : NULL;
-  if (!lb_accept_companions(search, source, entry, why, why_size)) return LB_OUTCOME_INCOMPLETE;
+  const lb_variant* variant = lb_variant_of(search->runtime, search->version);
+  if (!lb_accept_companions(search, source, variant, 1, entry, why, why_size)) return LB_OUTCOME_INCOMPLETE;
   if (!check || !check(entry, search->version, why, why_size)) return LB_OUTCOME_BOUND;
   why[why_size - 1] = 0;
   return LB_OUTCOME_INCOMPLETE;
@@ -152,7 +156,12 @@ static lb_outcome lb_judge_completeness(lb_search* search, lb_source source, voi
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry) {
   char version[LB_VERSION_SIZE];
   char why[LB_WHY_SIZE] = "";
-  lb_outcome outcome = lb_judge_entry(search, entry, version, sizeof version, why, sizeof why);
+  /* Before anything is called: without libcudnn_graph, cudnnGetVersion() ends the process. All variants have these. */
+  const lb_variant* any = lb_variant_count(search->runtime) ? lb_variant_at(search->runtime, 0) : NULL;
+  int is_whole = lb_accept_companions(search, source, any, 0, entry, why, sizeof why);
+  lb_outcome outcome = LB_OUTCOME_INCOMPLETE;
+  version[0] = 0;
+  if (is_whole) outcome = lb_judge_entry(search, entry, version, sizeof version, why, sizeof why);
   if (outcome == LB_OUTCOME_BOUND) outcome = lb_judge_completeness(search, source, entry, why, sizeof why);
   lb_record_add(search->record, source, outcome, path, version, why);
   if (outcome != LB_OUTCOME_BOUND) return 0;

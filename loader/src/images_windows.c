@@ -229,6 +229,13 @@ int lb_os_search(const char* name, lb_visit_folder each, void* context) {
   return stop;
 }
 
+int lb_os_search_drivers(lb_visit_folder each, void* context) {
+  char* folder = lb_system_folder(0);
+  int stop = folder ? each(context, folder, LB_TRUST_JUDGED) : 0;
+  lb_free(folder);
+  return stop;
+}
+
 const char* const* lb_os_variables(void) {
   static const char* const variables[] = {"PATH", NULL};
   return variables;

@@ -125,7 +125,7 @@ void lb_record_conclude(lb_record* record, const char* advice);
 #define LB_RUNTIME_SIZE_3 (offsetof(lb_runtime, variant_count) + sizeof(size_t))
 #define LB_VARIANT_SIZE_1 (offsetof(lb_variant, signs) + sizeof(const char* const*))
 #define LB_OPTIONS_SIZE_1 (offsetof(lb_options, advice) + sizeof(const char*))
-#define LB_FLAGS          (LB_FLAG_GLOBAL | LB_FLAG_NO_SYSTEM | LB_FLAG_NO_LOADED) /* all that there are */
+#define LB_FLAGS          (LB_FLAG_GLOBAL | LB_FLAG_NO_SYSTEM | LB_FLAG_NO_LOADED | LB_FLAG_DRIVER) /* all that there are */
 #define LB_REPORT_SIZE_1  (offsetof(lb_report, storage) + sizeof(void*))
 #define LB_REPORT_WITHOUT_SIZE \
   "lb_report.size is not set. Set it to sizeof(lb_report) before the report is given to lb_bind()."
@@ -212,6 +212,8 @@ typedef struct lb_around {
   char* (*advise)(lb_search* search);
 } lb_around;
 
+/* Whether the system's own folder may have the runtime. */
+int lb_is_driver(const lb_search* search);
 int lb_search_run(lb_search* search);
 void lb_search_clear(lb_search* search); /* frees what the search noted; not the handle, not the record */
 /* Counts the images in this process that have the entry symbol. */

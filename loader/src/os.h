@@ -112,6 +112,8 @@ int lb_each_folder(const char* list, const char* separators, lb_visit_folder eac
  * non-zero; returns what it returned last. Folders are absolute: the current one is never searched.
  */
 int lb_os_search(const char* name, lb_visit_folder each, void* context);
+/* The same for the folder that has drivers' libraries, where lb_os_search() does not look: on Windows the system's. */
+int lb_os_search_drivers(lb_visit_folder each, void* context);
 /* The environment variables that lb_os_search() reads; NULL ends them. */
 const char* const* lb_os_variables(void);
 /* Changes when a library is loaded or unloaded. */

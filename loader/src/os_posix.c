@@ -176,6 +176,12 @@ lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
   return inspection.outcome;
 }
 
+int lb_os_search_drivers(lb_visit_folder each, void* context) {
+  (void)each;
+  (void)context;
+  return 0;
+}
+
 int lb_os_finds_beside(void) {
   return 1;
 }

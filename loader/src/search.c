@@ -90,10 +90,14 @@ static int lb_search_environment(lb_search* search) {
   return 1;
 }
 
+int lb_is_driver(const lb_search* search) {
+  return (search->options->flags & LB_FLAG_DRIVER) != 0;
+}
+
 static int lb_try_loaded(void* context, const char* path, void* handle, void* entry) {
   lb_search* search = context;
   char why[LB_LOOK_SIZE];
-  if (lb_os_is_refused(path, why, sizeof why)) {
+  if (!lb_is_driver(search) && lb_os_is_refused(path, why, sizeof why)) {
     lb_record_add(search->record, LB_SOURCE_LOADED, LB_OUTCOME_REFUSED, path, NULL, why);
     return 0;
   }
@@ -163,6 +167,7 @@ static int lb_try_system_folder(void* context, const char* folder, lb_trust trus
 static int lb_search_names(lb_search* search, const char* const* names) {
   for (; names && *names; names++) {
     lb_system_search system = {search, *names, 0};
+    if (lb_is_driver(search) && lb_os_search_drivers(lb_try_system_folder, &system)) return 1;
     if (lb_os_search(*names, lb_try_system_folder, &system)) return 1;
     if (system.present) continue;
     lb_record_add(search->record, LB_SOURCE_SYSTEM, LB_OUTCOME_NOT_FOUND, *names, NULL, lb_os_searched());

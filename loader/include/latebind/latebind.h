@@ -106,8 +106,9 @@ typedef struct lb_variant {
   uint32_t size;                 /* sizeof(lb_variant) */
   lb_version minimum;            /* suitable: this version and newer ones of the same major version; 0.0.0: any */
   const char* advice;            /* the command that installs it */
-  const char* const* companions; /* NULL-terminated, or NULL: files that the runtime opens by itself, with the numbers of
-                                    its version: "libnvrtc-builtins.so.{major}.{minor}" */
+  const char* const* companions; /* NULL-terminated, or NULL: files that the runtime opens by itself. Those without
+                                    numbers, which all variants must have, are looked for before the version is read;
+                                    then "libnvrtc-builtins.so.{major}.{minor}" */
   const char* const* signs;      /* NULL-terminated, or NULL: files of packages that need this one, below site-packages:
                                     if there is one, messages do not advise to install the others */
 } lb_variant;
@@ -140,6 +141,8 @@ typedef struct lb_runtime {
 enum {
   LB_FLAG_GLOBAL = 1u << 0,    /* RTLD_GLOBAL: exports the runtime's symbols to later libraries; no effect on Windows */
   LB_FLAG_NO_SYSTEM = 1u << 1, /* leave out step 5, the system's search */
+  LB_FLAG_DRIVER = 1u << 3,    /* the runtime is a part of a driver: Windows has it in the system folder, which is
+                                  refused otherwise. Since 0.2 */
   LB_FLAG_NO_LOADED = 1u << 2  /* leave out step 2, loaded images: for plugins that all have the same entry symbol */
 };
 

@@ -147,41 +147,9 @@ def _read_def(data: bytes, declared: Declared) -> None:
 
 
 def _read_header(path: Path, declared: Declared) -> None:
-    """What a header declares, and what the headers that it includes from its folder declare; read by clang."""
-    zig = find_zig()
-    if zig is None:
-        raise NotRun(
-            "no-compiler", "zig, which reads headers, is not installed", advice=f'pip install "{ZIG_REQUIREMENT}"'
-        )
+    """What a header declares, and what the headers that it includes from its folder declare."""
     parent = path.resolve().parent
-    folders = [f"-I{folder}" for folder in (parent, *list(parent.parents)[:2])]
-    for name in (
-        "include",
-        *(f"libc/include/{name}" for name in ("x86_64-linux-musl", "generic-musl", "any-linux-any")),
-    ):
-        folders += ["-isystem", f"{_zig_folder(zig)}/{name}"]
-    # `zig clang`, not `zig cc`, which wants an object file.
-    arguments = [
-        "-w",
-        "-fsyntax-only",
-        "-x",
-        "c",
-        "-target",
-        "x86_64-linux-musl",
-        *folders,
-        "-Xclang",
-        "-ast-dump=json",
-    ]
-    ended = run([zig, "clang", *arguments, path], timeout=_TIME_LIMIT, check=False)
-    start = ended.output.find("{\n")
-    if ended.returncode != 0 or start < 0:
-        errors = ended.output if start < 0 else ended.output[:start]
-        text = f"does not compile as C\n{tail(errors)}"
-        raise InputError(
-            text, where=str(path), advice="Name a header of the C interface that can be included on its own."
-        )
-    tree, _ = json.JSONDecoder().raw_decode(ended.output[start:])
-    for declaration, file in _locate_declarations(tree.get("inner", [])):
+    for declaration, file in _locate_declarations(parse_header(path, (parent, *list(parent.parents)[:2]))):
         is_function = declaration.get("kind") == "FunctionDecl"
         is_outside = (
             declaration.get("storageClass") == "static" or declaration.get("inline") or declaration.get("isImplicit")
@@ -190,6 +158,36 @@ def _read_header(path: Path, declared: Declared) -> None:
         if declares and not is_outside and Path(file).resolve().is_relative_to(parent):
             declared.add(declaration["name"], is_function=is_function)
             declared.types[declaration["name"]] = declaration.get("type", {}).get("qualType", "")
+
+
+def parse_header(path: Path, folders: Iterable[Path]) -> list[dict[str, Any]]:
+    """The declarations of a C header, and of what it includes, as clang lists them; `folders` hold more headers.
+
+    Raises InputError for a header that does not compile, NotRun without zig.
+    """
+    zig = find_zig()
+    if zig is None:
+        raise NotRun(
+            "no-compiler", "zig, which reads headers, is not installed", advice=f'pip install "{ZIG_REQUIREMENT}"'
+        )
+    includes = [f"-I{folder}" for folder in folders]
+    for name in (
+        "include",
+        *(f"libc/include/{name}" for name in ("x86_64-linux-musl", "generic-musl", "any-linux-any")),
+    ):
+        includes += ["-isystem", f"{_zig_folder(zig)}/{name}"]
+    # `zig clang`, not `zig cc`, which wants an object file.
+    arguments = ["-w", "-fsyntax-only", "-x", "c", "-target", "x86_64-linux-musl", *includes]
+    ended = run([zig, "clang", *arguments, "-Xclang", "-ast-dump=json", path], timeout=_TIME_LIMIT, check=False)
+    start = ended.output.find("{\n")
+    if ended.returncode != 0 or start < 0:
+        errors = ended.output if start < 0 else ended.output[:start]
+        text = f"does not compile as C\n{tail(errors)}"
+        raise InputError(
+            text, where=str(path), advice="Name a header of the C interface that can be included on its own."
+        )
+    tree, _ = json.JSONDecoder().raw_decode(ended.output[start:])
+    return list(tree.get("inner", []))
 
 
 def _zig_folder(zig: Path) -> str:

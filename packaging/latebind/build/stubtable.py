@@ -99,7 +99,9 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
         text = f"a stub of {runtime.title} would have {len(since):,} functions"
         raise LatebindError(text, advice=f"Select 1 to {_MOST:,} functions with a pattern: thing_*.")
     failures = runtime.stub.failures if runtime.stub else {}
-    flags = "0" if runtime.stub is None or runtime.stub.system else "LB_FLAG_NO_SYSTEM"
+    stub = runtime.stub
+    flags = [] if stub is None or stub.system else ["LB_FLAG_NO_SYSTEM"]
+    flags += ["LB_FLAG_DRIVER"] if stub and stub.driver else []
     entries = [
         f"  row({position}, {name}, {_failure(name, failures)}, {_numbers(version)})"
         for position, (name, version) in enumerate(since.items())
@@ -113,7 +115,7 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
         roots=";".join(runtime.roots),
         npm=runtime.npm,
         nuget=next(iter(runtime.nuget.ids), ""),
-        flags=flags,
+        flags=" | ".join(flags) or "0",
         count=str(len(since)),
         functions=" \\\n".join(entries),
         texts=" \\\n".join(texts),

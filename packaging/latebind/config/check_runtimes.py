@@ -59,16 +59,20 @@ def is_known(runtime: RuntimeUse) -> bool:
     return runtime.describe is not None or runtime.preset in presets()
 
 
+def _list_presets() -> tuple[str, ...]:
+    return (*presets(), *library_files())
+
+
 def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
     if not runtime.preset:
         text = "a runtime has neither preset nor description"
-        advice = f"Write preset = one of {', '.join((*presets(), *library_files()))}, or describe it below [runtime.describe]."
+        advice = f"Write preset = one of {', '.join(_list_presets())}, or describe it below [runtime.describe]."
         reader.problem(here, text, advice)
         return
     preset = presets().get(runtime.preset)
     if preset is None:
         reader.problem(
-            (*here, "preset"), f"{runtime.preset!r} is not a known runtime", nearest(runtime.preset, (*presets(), *library_files()))
+            (*here, "preset"), f"{runtime.preset!r} is not a known runtime", nearest(runtime.preset, _list_presets())
         )
         return
     wrong = list(version_problems("minimum", runtime.minimum))
@@ -84,7 +88,7 @@ def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) ->
 
 def _check_drop_in(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
     if runtime.drop_in and runtime.describe and runtime.describe.stub is None:
-        advice = f"List its functions below [runtime.describe.stub], or use a preset: {', '.join((*presets(), *library_files()))}."
+        advice = f"List its functions below [runtime.describe.stub], or use a preset: {', '.join(_list_presets())}."
         reader.problem((*here, "drop_in"), f"there is no stub of {runtime.name}", advice)
     elif runtime.headers and not runtime.drop_in:
         text = "headers has an effect only with drop_in"

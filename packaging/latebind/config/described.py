@@ -87,15 +87,16 @@ class DescribedVariant(Table, frozen=True, kw_only=True):
     advice: Annotated[
         str,
         Meta(
-            description="Command that installs it, for messages. The default is pip install with the first distribution "
-            "of `python`."
+            description="Command that installs it, for messages. The default is pip install with the first "
+            "distribution of `python`."
         ),
     ] = ""
     companions: Annotated[
         DescribedFiles,
         Meta(
             description="Files that the library opens by itself, such as libthing-core.so.{major}.{minor}. Without "
-            "them, the library counts as incomplete, and the message names the file."
+            "them, the library counts as incomplete, and the message names the file. A file without {major} must be in "
+            "all variants: the loader looks for it before it calls the library."
         ),
     ] = DescribedFiles()
     signs: Annotated[
@@ -218,6 +219,13 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             "that is installed is bound."
         ),
     ] = ()
+    driver: Annotated[
+        bool,
+        Meta(
+            description="Whether the library is a part of a device's driver: on Windows, the system folder has it, which "
+            "is refused otherwise."
+        ),
+    ] = False
     roots: Annotated[
         tuple[str, ...],
         Meta(
@@ -309,7 +317,8 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     @property
     def oldest(self) -> str:
         """The minimum of the oldest variant; "" without one."""
-        return min((variant.minimum for variant in self.variants if version_of(variant.minimum)), key=Version, default="")
+        minimums = (variant.minimum for variant in self.variants if version_of(variant.minimum))
+        return min(minimums, key=Version, default="")
 
     def _stub_names(self) -> StubNames | None:
         if self.stub is None:
@@ -323,6 +332,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             targets=self.stub.targets,
             header=self.stub.header,
             system=self.stub.system,
+            driver=self.driver,
             failures=dict(self.stub.failures),
         )
 

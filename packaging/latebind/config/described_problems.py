@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+import msgspec
 from packaging.version import Version
 
 from latebind.config.described import C_FUNCTION, RUNTIME_NAME, RUNTIME_VERSION, DescribedFiles
@@ -38,25 +39,7 @@ _ENDINGS = {
 
 def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) -> Iterator[Problem]:
     """What types cannot check in a description; `systems` are those of the project's targets."""
-    if described.name in presets():
-        text = f"{described.name} is a runtime that latebind knows"
-        yield ("name",), text, f'Write preset = "{described.name}" instead of the description, or choose another name.'
-    if not RUNTIME_NAME.match(described.name):
-        text = f"{described.name!r} cannot be part of a name in C"
-        yield ("name",), text, "Use lowercase letters, digits and _, starting with a letter."
-    if described.environment and not C_FUNCTION.match(described.environment):
-        text = f"{described.environment!r} cannot be the name of an environment variable"
-        yield ("environment",), text, f"Leave it out to use {described.name.upper()}_LIB_PATH."
-    if not described.advice.isprintable():
-        yield ("advice",), "the advice has line breaks or control characters", "Write one plain line."
-    if not described.title.isprintable() or set('"\\*') & set(described.title):
-        yield ("title",), f"{described.title!r} is not a plain title", 'Write it without ", \\, * and line breaks.'
-    if not C_FUNCTION.match(described.entry):
-        yield (
-            ("entry",),
-            f"{described.entry!r} is not the name of a C function",
-            "Name an exported function: nm -D lists them.",
-        )
+    yield from _name_problems(described)
     if described.stub:
         yield from _stub_problems(described.stub)
     yield from _version_form_problems(described)
@@ -68,10 +51,33 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
     for index, variant in enumerate(described.variants):
         for keys, text, advice in _variant_problems(described, variant):
             yield ("variants", str(index), *keys), text, advice
-    if described.variants:
-        yield from _apart_problems(described)
-    else:
-        yield from _supply_problems(described)
+    yield from _apart_problems(described) if described.variants else _supply_problems(described)
+
+
+def _name_problems(described: DescribedRuntime) -> Iterator[Problem]:
+    if described.name in presets():
+        text = f"{described.name} is a runtime that latebind knows"
+        yield ("name",), text, f'Write preset = "{described.name}" instead of the description, or choose another name.'
+    if not RUNTIME_NAME.match(described.name):
+        text = f"{described.name!r} cannot be part of a name in C"
+        yield ("name",), text, "Use lowercase letters, digits and _, starting with a letter."
+    if described.environment and not C_FUNCTION.match(described.environment):
+        text = f"{described.environment!r} cannot be the name of an environment variable"
+        yield ("environment",), text, f"Leave it out to use {described.name.upper()}_LIB_PATH."
+    yield from _advice_problems(described.advice)
+    if not described.title.isprintable() or set('"\\*') & set(described.title):
+        yield ("title",), f"{described.title!r} is not a plain title", 'Write it without ", \\, * and line breaks.'
+    if not C_FUNCTION.match(described.entry):
+        yield (
+            ("entry",),
+            f"{described.entry!r} is not the name of a C function",
+            "Name an exported function: nm -D lists them.",
+        )
+
+
+def _advice_problems(advice: str) -> Iterator[Problem]:
+    if not advice.isprintable():
+        yield ("advice",), "the advice has line breaks or control characters", "Write one plain line."
 
 
 def version_problems(key: str, version: str) -> Iterator[Problem]:
@@ -121,6 +127,7 @@ def _variant_problems(described: DescribedRuntime, variant: DescribedVariant) ->
         yield from version_problems("minimum", variant.minimum)
     elif variant.minimum:
         yield ("minimum",), "the library does not report its version", "Remove minimum."
+    yield from _advice_problems(variant.advice)
     yield from _supply_problems(variant)
     yield from _file_problems(variant.files)
     plain = DescribedFiles(
@@ -131,6 +138,12 @@ def _variant_problems(described: DescribedRuntime, variant: DescribedVariant) ->
     )
     for (_, system), text, advice in _file_problems(plain):
         yield ("companions", system), text, advice
+    for system, names in msgspec.structs.asdict(variant.companions).items():
+        others = [getattr(other.companions, system) for other in described.variants]
+        for name in names:
+            if "{major}" not in name and not all(name in other for other in others):
+                text = f"{name!r} is not a companion of all variants"
+                yield ("companions", system), text, "Add it to the others, or write {major} in place of the number."
     for sign in variant.signs:
         if not _SIGN.match(sign):
             yield ("signs",), f"{sign!r} is not a file below site-packages", "Write it as thing/lib/libthing.so.2."

@@ -1,4 +1,4 @@
-"""Where latebind's own descriptions of libraries are: one TOML file per library, with the keys of [runtime.describe]."""
+"""Where latebind's own descriptions of libraries are: one TOML file per library, with the keys of runtime.describe."""
 
 from __future__ import annotations
 

@@ -120,6 +120,8 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A header that identifies the folder of all headers."""
     system: bool = True
     """Whether the stub searches the system's libraries, too."""
+    driver: bool = False
+    """Whether the library is a part of a driver, which Windows has in the system folder."""
     failures: dict[str, int | str] = {}
     """Patterns of functions and what a matching one returns without a runtime: a number, "message", "nan",
     "nothing" or "abort"; the last match counts, and the default is "abort"."""
