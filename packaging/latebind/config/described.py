@@ -222,8 +222,8 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     driver: Annotated[
         bool,
         Meta(
-            description="Whether the library is a part of a device's driver: on Windows, the system folder has it, which "
-            "is refused otherwise."
+            description="Whether the library is a part of a device's driver, which Windows has in the system folder. "
+            "Other libraries are refused there."
         ),
     ] = False
     roots: Annotated[
@@ -280,6 +280,12 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             dict.fromkeys(glob for key, names in plain.items() for name in names for glob in _copies(key, name))
         )
         supplies = tuple(supply for supply in (self.python, *(variant.python for variant in self.variants)) if supply)
+        minimums = {
+            extra: variant.minimum
+            for variant in self.variants
+            if variant.minimum and variant.python
+            for extra in variant.python.extras
+        }
         return RuntimePreset(
             name=self.name,
             title=self.title or self.name,
@@ -292,7 +298,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             floor_reason="",
             built=self.built,
             files={self.name: LibraryFiles(linux=files.linux, macos=files.macos, windows=files.windows)},
-            python=_join(supplies),
+            python=_join(supplies, minimums),
             variants=tuple(_variant(variant) for variant in self.variants),
             roots=self.roots,
             advice=self.advice,
@@ -343,13 +349,15 @@ class DescribedFile(DescribedRuntime, frozen=True, kw_only=True):
     minimum: Annotated[str, Meta(description="Oldest version that works.")] = ""
 
 
-def _join(supplies: Sequence[DescribedPython]) -> PythonSupply:
+def _join(supplies: Sequence[DescribedPython], minimums: dict[str, str]) -> PythonSupply:
     """The wheels of all variants; the first are the ordinary ones."""
     if not supplies:
         return NO_PYTHON
     folders = tuple(dict.fromkeys(folder for supply in supplies for folder in supply.folders))
     extras = {extra: name for supply in reversed(supplies) for extra, name in reversed(supply.extras.items())}
-    return PythonSupply(folder=folders[0], more_folders=folders[1:], extras=dict(reversed(extras.items())))
+    return PythonSupply(
+        folder=folders[0], more_folders=folders[1:], extras=dict(reversed(extras.items())), minimums=minimums
+    )
 
 
 def _variant(variant: DescribedVariant) -> RuntimeVariant:

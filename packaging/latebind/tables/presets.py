@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+from packaging.version import Version
 
 from latebind.errors import LatebindError
 from latebind.tables.libraries import library_files
@@ -47,6 +48,8 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     extras: dict[str, str]
     more_folders: tuple[str, ...] = ()
     """Those of other systems and variants."""
+    minimums: dict[str, str] = {}
+    """The oldest suitable version of the distribution of an extra, where it is of a variant."""
     targets: dict[str, tuple[str, ...]] = {}
     """The targets that the distribution of an extra has wheels for; an extra that is not here has them for all."""
 
@@ -60,7 +63,8 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         The ordinary extra has no marker: without the runtime there is nothing to install, and pip says so.
         """
         marker = f"; {render_marker(self.targets[extra])}" if extra in self.targets and extra != self.extra else ""
-        return f"{self.extras[extra]}>={minimum}{marker}"
+        oldest = max(minimum, self.minimums.get(extra, minimum), key=Version)
+        return f"{self.extras[extra]}>={oldest}{marker}"
 
     @property
     def extra(self) -> str:

@@ -1,0 +1,178 @@
+"""One program that uses several major versions of a library: the best one that is installed is bound, or named."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from latebind.tables.targets import host_rid, target
+from machines import wine
+from tests.native.building import HERE
+from tests.native.emulated import cache
+from tests.needs import available, zig
+from tests.programs import run_checked
+
+DESCRIBED = """\
+name = "pair"
+entry = "pair_version"
+version = "two-numbers"
+built = "3.1"
+roots = ["PAIR_HOME/lib"]
+
+[[variants]]
+minimum = "3.0"
+files.linux = ["libpair.so.3"]
+files.windows = ["pair3.dll"]
+companions.linux = ["libpart.so", "libpart.so.{major}.{minor}"]
+companions.windows = ["part.dll", "part{major}{minor}.dll"]
+signs = ["three/libthree.so.3"]
+python = { folder = ["three/lib", "three/bin"], extras = { three = "pair-three" } }
+
+[[variants]]
+minimum = "2.1"
+files.linux = ["libpair.so.2"]
+files.windows = ["pair2.dll"]
+companions.linux = ["libpart.so", "libpart.so.{major}.{minor}"]
+companions.windows = ["part.dll", "part{major}{minor}.dll"]
+signs = ["two/libtwo.so.2"]
+python = { folder = "two/lib", extras = { two = "pair-two" } }
+
+[stub]
+functions = ["pair_version", "pair_status"]
+failures.pair_status = 7
+"""
+NAMES = {
+    "linux": ("libpair.so.{}", "libpart.so", "libpart.so.{}.{}"),
+    "windows": ("pair{}.dll", "part.dll", "part{}{}.dll"),
+}
+FOLDERS = {2: "two/lib", 3: "three/lib", 4: "four/lib"}
+TWO, THREE, BOTH = '"pair-two>=2.1"', '"pair-three>=3.0"', '"pair-three>=3.0", or with: pip install "pair-two>=2.1"'
+
+
+def compile_c(rid, *arguments):
+    run_checked(*zig(rid), "-std=c99", "-Wall", "-Werror", "-g0", *arguments)
+
+
+class Site:
+    """A site-packages folder with the program, into which versions are installed."""
+
+    def __init__(self, folder, rid, program):
+        self.folder, self.rid = folder, rid
+        self.system = target(rid).system
+        (folder / "app").mkdir(parents=True)
+        self.program = shutil.copy(program, folder / "app")
+
+    def install(self, major, minor, *flags, below=""):
+        library, *parts = NAMES[self.system]
+        place = self.folder / (below or FOLDERS[major])
+        place.mkdir(parents=True)
+        for part in parts:
+            (place / part.format(major, minor)).write_bytes(b"")
+        part = parts[-1].format(major, minor)
+        defines = [f"-DMAJOR={major}", f"-DMINOR={minor}", f'-DPART="{part}"', *flags]
+        compile_c(self.rid, "-shared", "-fPIC", *defines, HERE / "stub" / "pair.c", "-o", place / library.format(major))
+        return place
+
+    def run(self, **env):
+        environment = {"PATH": os.environ["PATH"], **{key: str(value) for key, value in env.items()}}
+        return run_checked(self.program, env=environment).splitlines()
+
+
+def build_program(latebind, folder, rid):
+    (folder / "pair.toml").write_text(DESCRIBED)
+    ended = latebind("stub", folder / "pair.toml", "--target", rid, "--output", folder)
+    assert ended.returncode == 0, ended.stderr
+    prefix, suffix = folder / rid, ".exe" if target(rid).system == "windows" else ""
+    links = [] if suffix else ["-ldl", "-pthread"]
+    program = folder / f"user{suffix}"
+    source = HERE / "stub" / "pair_user.c"
+    compile_c(rid, f"-I{prefix / 'include'}", source, f"-L{prefix / 'lib'}", "-lpair", *links, "-o", program)
+    return program
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory, latebind):
+    if target(host_rid()).system != "linux":
+        pytest.skip("not run: the libraries here are Linux's")
+    return build_program(latebind, tmp_path_factory.mktemp("pair"), host_rid())
+
+
+@pytest.fixture
+def site(program, tmp_path):
+    return Site(tmp_path / "site", host_rid(), program)
+
+
+def test_the_best_version_that_is_installed_is_bound(site):
+    two = site.install(2, 1)
+    assert site.run() == ["2 2.1", str(two / "libpair.so.2")]
+    three = site.install(3, 9)
+    assert site.run() == ["3 3.9", str(three / "libpair.so.3")]
+    assert site.run(PAIR_LIB_PATH=two) == ["2 2.1", str(two / "libpair.so.2")]
+
+
+def test_a_folder_below_an_environment_variable_is_searched(site):
+    below = site.install(2, 5, below="../home/lib")
+    assert site.run(PAIR_HOME=below.parent) == ["2 2.5", str(below / "libpair.so.2")]
+
+
+WRONG = [
+    pytest.param((), "", BOTH, "pair was not found in", "version 2.1 or newer is needed", id="absent"),
+    pytest.param((), "two/libtwo.so.2", TWO, "pair was not found in", "", id="absent-but-others-need-two"),
+    pytest.param((2, 0), "", TWO, "pair 2.0 at", "is too old; version 2.1 or newer is needed", id="too-old"),
+    pytest.param((4, 0), "", BOTH, "is of another major version; version 3 or 2 is needed.", "", id="another-major"),
+]
+
+
+@pytest.mark.parametrize(("installed", "sign", "advice", "headline", "more"), WRONG)
+def test_the_message_names_the_packages_that_would_do(site, installed, sign, advice, headline, more):
+    env = {"PAIR_LIB_PATH": site.install(*installed) / f"libpair.so.{installed[0]}"} if installed else {}
+    if sign:
+        (site.folder / sign).parent.mkdir()
+        (site.folder / sign).touch()
+    status, message = site.run(**env)
+    assert status == "7 "
+    assert headline in message
+    assert more in message
+    assert f"Get it with: pip install {advice}" in message.replace(" (or name its file in PAIR_LIB_PATH)", "")
+
+
+@pytest.mark.parametrize(
+    ("part", "subject", "advice"),
+    [
+        ("libpart.so.3.1", "pair 3.1 at", '--force-reinstall "pair-three>=3.0"'),
+        ("libpart.so", "pair at", '--force-reinstall "pair-three>=3.0", or with: pip install --force-reinstall'),
+    ],
+)
+def test_a_library_without_what_it_opens_is_not_called_and_the_next_one_is_tried(site, part, subject, advice):
+    three = site.install(3, 1, '-DNEEDS="libpart.so"' if part == "libpart.so" else "-DWHOLE")
+    (three / part).unlink()
+    status, message = site.run()
+    assert status == "7 "
+    assert message.startswith(f"{subject} {three / 'libpair.so.3'} is incomplete: it opens {part}, which is missing")
+    assert f"Get it with: pip install {advice}" in message
+    (elsewhere := site.folder / "elsewhere").mkdir()
+    if part != "libpart.so":
+        (elsewhere / part).touch()
+        assert site.run(LD_LIBRARY_PATH=elsewhere)[0] == "3 3.1"
+    two = site.install(2, 1)
+    assert site.run() == ["2 2.1", str(two / "libpair.so.2")]
+
+
+@pytest.mark.slow
+@pytest.mark.emulated
+def test_windows_gets_what_a_library_opens_from_its_folder(latebind, tmp_path):
+    emulator = available(wine.prepare, cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}")
+    site = Site(tmp_path / "site", "win-x64", build_program(latebind, tmp_path, "win-x64"))
+    three = site.install(3, 1)
+    (tmp_path / "part.c").write_text("int part;\n")
+    for part in ("part.dll", "part31.dll"):
+        compile_c("win-x64", "-shared", tmp_path / "part.c", "-o", three / part)
+
+    def answer():
+        done = emulator.run(Path(site.program), env={}, cwd=None, feed=b"")
+        return done.stdout.decode().replace("\r\n", "\n").splitlines()
+
+    assert answer()[0] == "3 3.1"
+    (three / "part31.dll").unlink()
+    assert "is incomplete: it opens part31.dll, which is missing" in answer()[1]
