@@ -41,7 +41,7 @@ RUNTIME_NAMES = {".dll": "onnxruntime.dll", ".so": "libonnxruntime.so.1", ".dyli
 WHEEL_PLATFORMS = {
     "win-x64": ["win_amd64"],
     "win-arm64": ["win_arm64"],
-    "linux-x64": ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64"],
+    "linux-x64": [f"manylinux_2_{glibc}_x86_64" for glibc in (28, 27, 17, 12)],
     "linux-arm64": ["manylinux_2_28_aarch64", "manylinux_2_27_aarch64"],
 }
 

@@ -8,6 +8,7 @@ import pytest
 
 from latebind.tables.targets import host_rid, target
 from machines import wine
+from machines.emulator import Limits
 from tests.native.building import HERE
 from tests.native.emulated import cache
 from tests.needs import available, zig
@@ -79,8 +80,8 @@ class Site:
         return run_checked(self.program, env=environment).splitlines()
 
 
-def build_program(latebind, folder, rid):
-    (folder / "pair.toml").write_text(DESCRIBED)
+def build_program(latebind, folder, rid, described=DESCRIBED):
+    (folder / "pair.toml").write_text(described)
     ended = latebind("stub", folder / "pair.toml", "--target", rid, "--output", folder)
     assert ended.returncode == 0, ended.stderr
     prefix, suffix = folder / rid, ".exe" if target(rid).system == "windows" else ""
@@ -162,7 +163,8 @@ def test_a_library_without_what_it_opens_is_not_called_and_the_next_one_is_tried
 @pytest.mark.slow
 @pytest.mark.emulated
 def test_windows_gets_what_a_library_opens_from_its_folder(latebind, tmp_path):
-    emulator = available(wine.prepare, cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}")
+    prefix = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    emulator = available(wine.prepare, prefix, Limits(seconds=120))
     site = Site(tmp_path / "site", "win-x64", build_program(latebind, tmp_path, "win-x64"))
     three = site.install(3, 1)
     (tmp_path / "part.c").write_text("int part;\n")
@@ -176,3 +178,23 @@ def test_windows_gets_what_a_library_opens_from_its_folder(latebind, tmp_path):
     assert answer()[0] == "3 3.1"
     (three / "part31.dll").unlink()
     assert "is incomplete: it opens part31.dll, which is missing" in answer()[1]
+
+
+@pytest.mark.slow
+@pytest.mark.emulated
+def test_windows_finds_a_driver_in_the_system_folder_and_nothing_else(latebind, tmp_path):
+    prefix = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    emulator = available(wine.prepare, prefix, Limits(seconds=120))
+    made = Site(tmp_path / "made", "win-x64", build_program(latebind, tmp_path, "win-x64")).install(2, 1)
+    answers = []
+    for is_driver in ("true", "false"):
+        (folder := tmp_path / is_driver).mkdir()
+        program = build_program(latebind, folder, "win-x64", f"driver = {is_driver}\n{DESCRIBED}")
+        inside = emulator.system_folder() / "pair2.dll"
+        shutil.copy(made / "pair2.dll", inside)
+        for part in ("part.dll", "part21.dll"):
+            compile_c("win-x64", "-shared", "-x", "c", os.devnull, "-o", emulator.system_folder() / part)
+        answers.append(emulator.run(program, env={}, cwd=None, feed=b"").stdout.decode())
+        inside.unlink()
+    assert answers[0].startswith("2 2.1")
+    assert "it is in the system folder, whose copy is another program's" in answers[1]
