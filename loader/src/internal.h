@@ -208,6 +208,8 @@ typedef struct lb_around {
   const struct lb_packages* packages;
   /* Looks into the packages around this library; returns 1 when the runtime is bound. */
   int (*look)(lb_search* search);
+  /* The same after everything else: folders that variables name. */
+  int (*look_last)(lb_search* search);
   /* After a failure: the command of what installed this library; NULL: the runtime's own. The caller frees. */
   char* (*advise)(lb_search* search);
 } lb_around;

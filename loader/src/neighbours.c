@@ -136,8 +136,8 @@ static void lb_try_around(lb_search* search, const char* file) {
   }
 }
 
-/* Tries folders below those that variables name: "CUDA_PATH/lib64". */
-static void lb_try_roots(lb_search* search, const char* roots) {
+int lb_search_roots(lb_search* search) {
+  const char* roots = search->around->packages->roots;
   while (*roots) {
     size_t variable = strcspn(roots, "/");
     size_t length = strcspn(roots, ";");
@@ -148,12 +148,12 @@ static void lb_try_roots(lb_search* search, const char* roots) {
     lb_free(name);
     roots += roots[length] ? length + 1 : length;
   }
+  return search->handle != NULL;
 }
 
 int lb_search_packages(lb_search* search) {
   const char* below = search->around->packages->below;
-  const char* roots = search->around->packages->roots;
-  if (!*below && !*search->around->packages->nuget && !*roots) return 0; /* no package has it */
+  if (!*below && !*search->around->packages->nuget) return 0; /* no package has it */
   const lb_own_names* own = lb_own_names_of(search);
   lb_try_around(search, own->file);
   lb_try_around(search, own->name);
@@ -163,7 +163,6 @@ int lb_search_packages(lb_search* search) {
   char* home = lb_os_environment("HOME");
   lb_try_sites(search, home ? lb_os_join(home, ".local") : NULL, below);
   lb_free(home);
-  lb_try_roots(search, roots);
   return search->handle != NULL;
 }
 

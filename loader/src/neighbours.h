@@ -23,9 +23,12 @@ lb_installer lb_installer_of(const lb_own_names* own);
  * this library, the npm package in its node_modules and `below` (the same site-packages, `pip install --target` folder
  * or frozen application); then `below` in the site-packages of the active environment and of the user, for a library
  * that is installed elsewhere (editable, or in a program's own folder); and the folder for libraries of an active conda
- * environment; then `roots`. This library is looked for where it is and where it was opened, which differ if links lead to it.
+ * environment. This library is looked for where it is and where it was opened, which differ if links lead to it.
  * Returns 1 when the runtime is bound.
  */
 int lb_search_packages(lb_search* search);
+
+/* Tries the folders of `roots`. Returns 1 when the runtime is bound. */
+int lb_search_roots(lb_search* search);
 
 #endif

@@ -175,10 +175,15 @@ static int lb_search_names(lb_search* search, const char* const* names) {
   return 0;
 }
 
+static int lb_search_last(lb_search* search) {
+  return search->around && search->around->look_last(search);
+}
+
 static int lb_search_system(lb_search* search) {
-  if (search->options->flags & LB_FLAG_NO_SYSTEM) return 0;
+  if (search->options->flags & LB_FLAG_NO_SYSTEM) return lb_search_last(search);
   /* Debian's package has the version in the name: libonnxruntime.so.1.21 */
-  return lb_search_names(search, search->runtime->file_names) || lb_search_names(search, search->runtime->file_globs);
+  return lb_search_names(search, search->runtime->file_names) || lb_search_names(search, search->runtime->file_globs) ||
+         lb_search_last(search);
 }
 
 /* What is loaded says more than what is installed. */

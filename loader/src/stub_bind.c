@@ -237,7 +237,7 @@ static void lb_fill_once(lb_stub* stub) {
 static int lb_search_and_bind(lb_stub* stub) {
   lb_report report = {.size = sizeof report};
   lb_options options = {.size = sizeof options};
-  lb_around around = {&stub->packages, lb_search_packages, lb_stub_advice};
+  lb_around around = {&stub->packages, lb_search_packages, lb_search_roots, lb_stub_advice};
   (void)lb_stub_mark[0];
   options.flags = stub->flags;
   options.path = lb_os_load(&stub->path);

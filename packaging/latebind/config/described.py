@@ -230,7 +230,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
         tuple[str, ...],
         Meta(
             description="More folders for stubs, below a folder that an environment variable names: THING_HOME/lib. "
-            "Searched after the packages, before the system."
+            "Searched last, after the system."
         ),
     ] = ()
     advice: Annotated[
