@@ -81,7 +81,8 @@ static int lb_is_allowed(lb_search* search, lb_source source, const char* path, 
   return search->judge && lb_os_is_trusted(search->judge, path, why, why_size);
 }
 
-/* ---- what the runtime opens by itself ----------------------------------------------------------------------------- */
+/* ---- what the runtime opens by itself -----------------------------------------------------------------------------
+ */
 
 static int lb_has_file(void* name, const char* folder, lb_trust trust) {
   char why[LB_WHY_SIZE];
@@ -141,7 +142,8 @@ static int lb_accept_companions(lb_search* search, lb_source source, const lb_va
   return accepted;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------ */
+/* ---- opening ------------------------------------------------------------------------------------------------------
+ */
 
 /* The last question: does it have all that the host will use? */
 static lb_outcome lb_judge_completeness(lb_search* search, lb_source source, void* entry, char* why, size_t why_size) {

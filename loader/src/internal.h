@@ -53,8 +53,8 @@ const lb_variant* lb_variant_of(const lb_runtime* runtime, lb_version version);
 /* The variant's minimum, or a higher one that the caller asked for. */
 lb_version lb_variant_minimum(const lb_variant* variant, lb_version minimum);
 /* The command that installs what is missing: that of the variant of `version`, or those of all variants that are new
- * enough for `minimum` and, if bits of `signs` are set, belong to what is installed. It repairs what `is_installed`. The
- * caller frees; NULL for none. */
+ * enough for `minimum` and, if bits of `signs` are set, belong to what is installed. It repairs what `is_installed`.
+ * The caller frees; NULL for none. */
 char* lb_variant_advice(const lb_runtime* runtime, lb_version version, lb_version minimum, uint32_t signs,
                         int is_installed);
 /* The name of a companion of a version; the caller frees. */

@@ -1,4 +1,4 @@
-"""NVIDIA's own libraries from their wheels, of CUDA 12 and 13, in one program that links none of them; without a GPU."""
+"""Libraries of CUDA 12 and 13 from NVIDIA's wheels, in one program that links none of them; without a GPU."""
 
 import ctypes.util
 import os

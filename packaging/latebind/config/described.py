@@ -312,10 +312,10 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     @property
     def every_file(self) -> DescribedFiles:
         """The file names of all variants, the best first."""
-        parts = (self, *self.variants)
+        parts = (self.files, *(variant.files for variant in self.variants))
         return DescribedFiles(
             **{
-                system: tuple(dict.fromkeys(name for part in parts for name in getattr(part.files, system)))
+                system: tuple(dict.fromkeys(name for part in parts for name in getattr(part, system)))
                 for system in DescribedFiles.__struct_fields__
             }
         )

@@ -76,7 +76,6 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The ordinary distribution: that of the first extra."""
         return self.extras[self.extra]
 
-
     @property
     def folders(self) -> tuple[str, ...]:
         """All folders that may hold it, the best first; () if no wheel supplies it."""
