@@ -103,7 +103,7 @@ def _check_described(
         reader.problem((*here, "preset"), text, "Remove preset or [runtime.describe].")
     for keys, text, advice in version_problems("minimum", runtime.minimum):
         reader.problem((*here, *keys), text, advice)
-    if described.python is None:
+    if not any((described.python, *(variant.python for variant in described.variants))):
         text = "no wheel supplies the runtime, so nothing can be verified"
         reader.problem(
             (*here, "describe"), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }.'

@@ -281,10 +281,10 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
         )
         supplies = tuple(supply for supply in (self.python, *(variant.python for variant in self.variants)) if supply)
         minimums = {
-            extra: variant.minimum
+            distribution: variant.minimum
             for variant in self.variants
             if variant.minimum and variant.python
-            for extra in variant.python.extras
+            for distribution in variant.python.extras.values()
         }
         return RuntimePreset(
             name=self.name,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
+from latebind.config.described import NUMBERS, DescribedRuntime  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
 from latebind.tables.presets import RuntimePreset, preset
 from latebind.tables.targets import target
@@ -73,6 +73,14 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
         if platform.system != "linux" or not libc or platform.libc in libc:
             return ""
         return f"{self.traits.title} exists for {' and '.join(libc)} only, but {rid} uses {platform.libc}"
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers of its version the library reports; 0 for all."""
+        described = self.describe
+        if described is None:
+            return 0
+        return len(described.scale) or {"structure": 3, **NUMBERS}.get(described.version, 0)
 
     @property
     def has_text(self) -> bool:

@@ -49,7 +49,7 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     more_folders: tuple[str, ...] = ()
     """Those of other systems and variants."""
     minimums: dict[str, str] = {}
-    """The oldest suitable version of the distribution of an extra, where it is of a variant."""
+    """The oldest suitable version of a distribution that supplies a variant."""
     targets: dict[str, tuple[str, ...]] = {}
     """The targets that the distribution of an extra has wheels for; an extra that is not here has them for all."""
 
@@ -63,8 +63,11 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         The ordinary extra has no marker: without the runtime there is nothing to install, and pip says so.
         """
         marker = f"; {render_marker(self.targets[extra])}" if extra in self.targets and extra != self.extra else ""
-        oldest = max(minimum, self.minimums.get(extra, minimum), key=Version)
-        return f"{self.extras[extra]}>={oldest}{marker}"
+        return f"{self.extras[extra]}>={self.oldest_of(self.extras[extra], minimum)}{marker}"
+
+    def oldest_of(self, distribution: str, minimum: str) -> str:
+        """The oldest suitable version of a distribution: the minimum, or a variant's own if that is higher."""
+        return max(minimum, self.minimums.get(distribution, minimum), key=Version)
 
     @property
     def extra(self) -> str:
@@ -214,6 +217,20 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     def distribution(self) -> str:
         """The ordinary distribution on PyPI that supplies it; "" for none."""
         return self.python.distribution if self.python.extras else ""
+
+    @property
+    def majors(self) -> tuple[str, ...]:
+        """The major versions of its variants."""
+        return tuple(dict.fromkeys(variant.minimum.partition(".")[0] for variant in self.variants if variant.minimum))
+
+    def list_companions(self, system: System, version: str = "") -> tuple[str, ...]:
+        """What the runtime opens by itself; of the variant of a version, with its numbers, or of the best one."""
+        major, _, rest = version.partition(".")
+        fitting = (variant for variant in self.variants if variant.minimum.partition(".")[0] in ("", major))
+        variant = next(fitting, None) if version else next(iter(self.variants), None)
+        names: tuple[str, ...] = getattr(variant.companions, system) if variant else ()
+        minor = rest.partition(".")[0]
+        return tuple(name.replace("{major}", major).replace("{minor}", minor) for name in names)
 
     @property
     def names(self) -> PerSystem:

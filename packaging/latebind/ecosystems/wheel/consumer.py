@@ -214,7 +214,8 @@ def _find_install_words(config: Config, package: str, runtime: RuntimeUse) -> tu
     supply = runtime.traits.python
     wheel = config.packages[package].wheel
     if runtime.drop_in:
-        return "pip install", f'pip install "{supply.distribution}>={runtime.minimum}"'
+        oldest = supply.oldest_of(supply.distribution, runtime.minimum)
+        return "pip install", f'pip install "{supply.distribution}>={oldest}"'
     if wheel is not None and wheel.runtime == "required":
         return "pip install", f"pip install {supply.distribution}"
     return "pip install", f'pip install "{config.wheel_name(package)}[{supply.extra}]"'

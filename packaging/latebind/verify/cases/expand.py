@@ -136,8 +136,8 @@ def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Que
     """Everything that the index must be asked before the test cases are known."""
     asked = [_question(line, rid) for rid in rids for line in _lines(config, rid, extent)]
     oldest = [
-        Question(distribution=runtime.traits.python.distribution, minimum=runtime.minimum, entry="minimum", target=rid,
-                 python=extent.pythons[rid])
+        Question(distribution=(name := runtime.traits.python.distribution), entry="minimum", target=rid,
+                 minimum=runtime.traits.python.oldest_of(name, runtime.minimum), python=extent.pythons[rid])
         for rid in rids for runtime in config.document.runtime
     ]  # fmt: skip
     oldest += [replace(question, entry="minimum") for question in asked if question is not None and question.npm]
@@ -256,6 +256,8 @@ def _can_have(subject: _Subject, scenario: Scenario, rid: Rid, glue: Collection[
         "a package that another one loads": subject.is_loaded,
         "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,
+        "a runtime of several major versions": len(runtime.traits.majors) > 1,
+        "a runtime that opens more libraries": bool(runtime.traits.list_companions(target(rid).system)),
         "a supplier's files": scenario.supplier in runtime.traits.files,
     }
     return able[scenario.needs]
@@ -301,8 +303,9 @@ def _list_other_distributions(subject: _Subject, scenario: Scenario, rid: Rid, e
     if extent.everything and runtime is not None:
         supply = runtime.traits.python
         for extra, name in list(supply.extras.items())[1:]:
-            if supply.is_supplied(extra, rid):
-                yield _Line(subject, scenario, PYTHON, extent.pythons[rid], "latest", name)
+            entries = ("minimum", "latest") if name in supply.minimums else ("latest",)
+            for entry in entries if supply.is_supplied(extra, rid) else ():
+                yield _Line(subject, scenario, PYTHON, extent.pythons[rid], entry, name)
 
 
 def _entries(subject: _Subject, scenario: Scenario, *, each_minor: bool) -> tuple[str, ...]:
@@ -324,7 +327,8 @@ def _question(line: _Line, rid: Rid) -> Question | None:
         return None
     # Below the floor no version has a shared library; below a higher minimum one may have.
     below = line.entry == BELOW_FLOOR and not line.scenario.provider
-    minimum = line.runtime.traits.floor if below else line.runtime.minimum
+    oldest = line.runtime.traits.python.oldest_of(line.distribution, line.runtime.minimum)
+    minimum = line.runtime.traits.floor if below else oldest
     npm = find_consumer(line.consumer).ask_registry is not None
     return Question(
         distribution=line.distribution,

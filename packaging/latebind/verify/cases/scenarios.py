@@ -41,6 +41,8 @@ Need = Literal[
     "another processor",
     "an execution provider",
     "a supplier's files",
+    "a runtime of several major versions",
+    "a runtime that opens more libraries",
 ]
 Required = Literal["no", "where it is tried", "for every target", "in place of others"]
 
@@ -154,6 +156,8 @@ SCENARIOS: tuple[Scenario, ...] = (
         Situation(by_name=True), needs="a wheel that installs the runtime", **_PYTHON),
     _ok("with-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,
         systems=("linux", "windows"), emulated=False, needs="a GPU distribution", slow=True, **_PYTHON),
+    _ok("other-majors", "all major versions that the code can use are installed, and the best is used", given.other_majors,
+        needs="a runtime of several major versions", **_PYTHON),
     # On Windows, the words of a C program are in the system's code page, and PATH is what runs an emulator.
     _ok("odd-folder", "installed in a folder whose name has spaces and non-ASCII letters", given.odd_folder,
         provider=True, consumers=_ALL, in_c=_UNIX),
@@ -246,6 +250,9 @@ SCENARIOS: tuple[Scenario, ...] = (
              "{installed}", "built for {other}, this process is {own}", needs="another processor", in_c=EVERY_SYSTEM),
     _refuses("dependency-missing", "a library that the runtime needs is missing", given.dependency_missing,
              "{installed}", "a library that it needs is missing", "{gone}", in_c=EVERY_SYSTEM),
+    _refuses("companion-missing", "a library that the runtime opens by itself is missing", given.companion_missing,
+             "{installed} is incomplete: it opens {gone}, which is missing", "pip install --force-reinstall", newer=False,
+             needs="a runtime that opens more libraries", **_PYTHON),
     _refuses("permission-denied", "the runtime's file is not readable", Situation(unreadable=True, unprivileged=True),
              "{installed}", "may not be opened: permission denied", systems=_UNIX, emulated=False),
     _refuses("path-wrong", "the explicit path does not exist", given.path_missing,

@@ -51,6 +51,8 @@ class Situation:
     """What becomes of the installed runtime's library."""
     unreadable: bool = False
     """Whether nobody may read it."""
+    lost: str = ""
+    """A file next to it that is missing."""
     also: tuple[str, ...] = ()
     """Further distributions to install, as the index names them."""
     by_name: bool = False
@@ -69,6 +71,9 @@ class Situation:
 
     def break_files(self, libraries: Iterable[Path]) -> None:
         """Break the installed libraries of the runtime, if the situation asks for it."""
+        libraries = tuple(libraries)
+        for path in libraries if self.lost else ():
+            (path.parent / self.lost).unlink(missing_ok=True)
         for path in libraries if self.spoil is not None or self.unreadable else ():
             data = path.read_bytes()
             path.unlink()  # it may be a link into a cache, or to what other test cases use
@@ -263,6 +268,18 @@ def dependency_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
     library = bench.library(runtime, bench.case.version)
     needed, gone = dependency_of(library)
     return Situation(spoil=lambda data: rename(data, needed, gone), values={"gone": gone})
+
+
+def companion_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
+    """A library that the runtime opens by itself is missing."""
+    gone = runtime.traits.list_companions(target(bench.case.target).system, bench.case.version)[-1]
+    return Situation(lost=gone, values={"gone": gone})
+
+
+def other_majors(bench: Bench, runtime: RuntimeUse) -> Situation:
+    """The runtime's other major versions are installed, too."""
+    others = list(runtime.traits.python.extras.values())[1:]
+    return Situation(also=tuple(f"{name}=={bench.supply.installer.resolve(name, bench.python)}" for name in others))
 
 
 def without_backend(bench: Bench, runtime: RuntimeUse) -> Situation:

@@ -181,9 +181,15 @@ class Bench:
 
     def binds(self) -> tuple[str, ...]:
         """The runtime versions that may be bound; () for any: other distributions have their own numbers."""
-        if self._is_other_distribution:
+        has_variants = self.bound_runtime is not None and bool(self.bound_runtime.traits.variants)
+        if self._is_other_distribution and not has_variants:
             return ()
         return self.situation.binds or (self.case.version,)
+
+    def shorten(self, version: str) -> str:
+        """A version as the runtime reports it: NVRTC of 13.5.37 says 13.5."""
+        numbers = self.bound_runtime.numbers if self.bound_runtime else 0
+        return ".".join(version.split(".")[:numbers]) if numbers else version
 
     @property
     def crash_advice(self) -> str:

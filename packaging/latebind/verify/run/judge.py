@@ -89,7 +89,7 @@ def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcom
         reference=None if reference is None else reference - set(ended.result.out_of_scope),
         at_least=bench.at_least(),
         is_sample=bool(bench.sample),
-        binds=bench.binds(),
+        binds=tuple(map(bench.shorten, bench.binds())),
     )
     return judge(bench.case, expectation, ended)
 

@@ -259,12 +259,13 @@ def runtime_libraries(runtime: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
     """
     preset = runtime.traits
     globs = preset.list_files(target(rid).system)
-    folder = site / preset.python.folder
-    if not folder.exists():
-        raise InputError(f"{preset.title} was not installed", where=str(folder))
-    libraries = [path for path in sorted(folder.glob("*")) if any(fnmatch.fnmatch(path.name, g) for g in globs)]
+    folders = [folder for below in preset.python.folders if (folder := site / below).exists()]
+    if not folders:
+        raise InputError(f"{preset.title} was not installed", where=str(site / preset.python.folder))
+    files = [path for folder in folders for path in sorted(folder.glob("*"))]
+    libraries = [path for path in files if any(fnmatch.fnmatch(path.name, glob) for glob in globs)]
     if not libraries:
-        raise InputError(f"{preset.title} is installed without a shared library", where=str(folder))
+        raise InputError(f"{preset.title} is installed without a shared library", where=str(folders[0]))
     return libraries
 
 
