@@ -99,29 +99,31 @@ static int lb_finds_companion(char* name, const char* folder) {
   return lb_os_has_loaded(name) || lb_has_file(name, folder, LB_TRUST_RUNNING) || lb_os_search(name, lb_has_file, name);
 }
 
-/* Opens a file next to the runtime, where the runtime would not find it: it stays open. */
-static int lb_open_companion(lb_search* search, lb_source source, const char* name, const char* folder, char* why,
-                             size_t why_size) {
+/*
+ * Opens a file next to the runtime, and keeps it open: the runtime then finds it by its name, which it may not without.
+ * libnvrtc of CUDA 13.0 has no run path, and Windows does not look next to a library. Where others may change the file,
+ * a run path is left to do it.
+ */
+static int lb_open_companion(lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
   lb_outcome outcome = LB_OUTCOME_LOAD_FAILED;
-  char reason[LB_WHY_SIZE] = "out of memory";
-  if (lb_os_has_loaded(name)) return 1;
-  char* path = lb_os_join(folder, name);
-  int is_open = path && lb_is_allowed(search, source, path, reason, sizeof reason) &&
-                lb_os_inspect(path, reason, sizeof reason) == LB_OUTCOME_BOUND &&
-                lb_os_open(path, search->options->flags, &outcome, reason, sizeof reason);
-  lb_free(path);
-  if (!is_open) snprintf(why, why_size, "%s, which it needs, cannot be opened: %s", name, reason);
-  return is_open;
+  if (!lb_is_allowed(search, source, path, why, why_size)) return lb_os_finds_beside();
+  return lb_os_inspect(path, why, why_size) == LB_OUTCOME_BOUND &&
+         lb_os_open(path, search->options->flags, &outcome, why, why_size) != NULL;
 }
 
 static int lb_accept_companion(lb_search* search, lb_source source, char* name, const char* folder, char* why,
                                size_t why_size) {
+  char reason[LB_WHY_SIZE / 2] = "out of memory";
   if (!name || !lb_finds_companion(name, folder)) {
     snprintf(why, why_size, "it opens %s, which is missing", name ? name : "another library");
     return 0;
   }
-  if (lb_os_finds_beside() || !lb_has_file(name, folder, LB_TRUST_RUNNING)) return 1;
-  return lb_open_companion(search, source, name, folder, why, why_size);
+  if (lb_os_has_loaded(name) || !lb_has_file(name, folder, LB_TRUST_RUNNING)) return 1;
+  char* path = lb_os_join(folder, name);
+  int is_open = path && lb_open_companion(search, source, path, reason, sizeof reason);
+  lb_free(path);
+  if (!is_open) snprintf(why, why_size, "it opens %s, which cannot be used: %s", name, reason);
+  return is_open;
 }
 
 /* Those of a variant: whose names have the numbers of a version, or whose have not. */

@@ -68,8 +68,9 @@ class Site:
         library, *parts = NAMES[self.system]
         place = self.folder / (below or FOLDERS[major])
         place.mkdir(parents=True)
-        for part in parts:
-            (place / part.format(major, minor)).write_bytes(b"")
+        for name in (part.format(major, minor) for part in parts):
+            soname = [f"-Wl,-soname,{name}"] if self.system == "linux" else []
+            compile_c(self.rid, "-shared", *soname, "-x", "c", os.devnull, "-o", place / name)
         part = parts[-1].format(major, minor)
         defines = [f"-DMAJOR={major}", f"-DMINOR={minor}", f'-DPART="{part}"', *flags]
         compile_c(self.rid, "-shared", "-fPIC", *defines, HERE / "stub" / "pair.c", "-o", place / library.format(major))
@@ -158,6 +159,8 @@ def test_a_library_without_what_it_opens_is_not_called_and_the_next_one_is_tried
         assert site.run(LD_LIBRARY_PATH=elsewhere)[0] == "3 3.1"
     two = site.install(2, 1)
     assert site.run() == ["2 2.1", str(two / "libpair.so.2")]
+    (two / "libpart.so").write_text("damaged")
+    assert "it opens libpart.so, which cannot be used: a text file" in site.run(PAIR_LIB_PATH=two)[1]
 
 
 @pytest.mark.slow
@@ -167,9 +170,6 @@ def test_windows_gets_what_a_library_opens_from_its_folder(latebind, tmp_path):
     emulator = available(wine.prepare, prefix, Limits(seconds=120))
     site = Site(tmp_path / "site", "win-x64", build_program(latebind, tmp_path, "win-x64"))
     three = site.install(3, 1)
-    (tmp_path / "part.c").write_text("int part;\n")
-    for part in ("part.dll", "part31.dll"):
-        compile_c("win-x64", "-shared", tmp_path / "part.c", "-o", three / part)
 
     def answer():
         done = emulator.run(Path(site.program), env={}, cwd=None, feed=b"")
@@ -193,7 +193,7 @@ def test_windows_finds_a_driver_in_the_system_folder_and_nothing_else(latebind, 
         inside = emulator.system_folder() / "pair2.dll"
         shutil.copy(made / "pair2.dll", inside)
         for part in ("part.dll", "part21.dll"):
-            compile_c("win-x64", "-shared", "-x", "c", os.devnull, "-o", emulator.system_folder() / part)
+            shutil.copy(made / part, emulator.system_folder())
         answers.append(emulator.run(program, env={}, cwd=None, feed=b"").stdout.decode())
         inside.unlink()
     assert answers[0].startswith("2 2.1")

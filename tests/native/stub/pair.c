@@ -21,6 +21,6 @@ EXPORT int pair_status(void) {
 #if defined(_WIN32)
   return LoadLibraryA(PART) ? MAJOR : -MAJOR;
 #else
-  return MAJOR;
+  return dlopen(PART, RTLD_NOW) ? MAJOR : -MAJOR; /* as libnvrtc of CUDA 13.0, which has no run path */
 #endif
 }

@@ -72,7 +72,7 @@ def run_node_case(bench: Bench) -> Outcome:
         reference=bench.reference(ended.result),
         at_least=bench.at_least(),
         is_sample=bool(bench.sample),
-        binds=bench.binds(),
+        binds=tuple(map(bench.shorten, bench.binds())),
     )
     return judge(bench.case, expectation, ended)
 

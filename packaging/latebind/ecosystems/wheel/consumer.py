@@ -149,7 +149,7 @@ def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -
         reference=bench.reference(ended.result),
         at_least=bench.at_least(),
         is_sample=bool(bench.sample),
-        binds=binds,
+        binds=tuple(map(bench.shorten, binds)),
         base=ready.prefix,
         runtime=bench.bound_runtime.traits.file_globs if bench.bound_runtime else (),
     )
