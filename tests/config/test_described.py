@@ -8,10 +8,12 @@ import pytest
 
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
+from latebind.config.file import load_described as load_library
 from latebind.ecosystems.wheel.pack import metadata_fields
 from latebind.errors import ConfigError
+from latebind.tables.libraries import library_files
 from loadcheck.audit import audit_here
-from tests.client import CONFIG
+from tests.client import CONFIG, edit
 from tests.programs import run_checked
 from tests.thingclient import DESCRIBED, build_thing, write_thing_client
 
@@ -47,6 +49,21 @@ def test_the_extra_is_the_distribution_from_the_one_minimum_on(tmp_path):
 
 
 PYTHON = DESCRIBED.splitlines(keepends=True)[-1]
+REST = "".join(DESCRIBED.splitlines(keepends=True)[-2:])
+VARIANT = """
+[[runtime.describe.variants]]
+minimum = "3.0"
+files.linux = ["libthing.so.3"]
+companions.linux = ["core.so.{major}"]
+signs = ["a/b.so.3"]
+python = { folder = ["three/lib", "three/bin"], extras = { three = "thing-three" } }
+"""
+OTHER = """
+[[runtime.describe.variants]]
+minimum = "2.1"
+files.linux = ["libthing.so.2"]
+python = { folder = "two/lib", extras = { two = "thing-two" } }
+"""
 WRONG = [
     ('name = "thing"', 'name = "Thing"', "'Thing' cannot be part of a name in C", "lowercase letters"),
     ('name = "thing"', 'name = "litert"', "litert is a runtime that latebind knows", 'preset = "litert"'),
@@ -117,6 +134,13 @@ WRONG = [
         "both the preset openvino and a description",
         "Remove",
     ),
+    (PYTHON, f"{PYTHON}{VARIANT}", "files has no effect next to variants", "below [[variants]]"),
+    (REST, VARIANT.replace('"3.0"', '"3"'), "'3' does not have two or three numbers", "1.19"),
+    (REST, VARIANT.replace('"core.so.{major}"', '"core.so"') + OTHER, "'core.so' is not a companion of all", "{major}"),
+    (REST, VARIANT.replace('"core.so.{major}"', '"a/b.so"'), "'a/b.so' is not the file name of a library", "plain"),
+    (REST, VARIANT.replace('"a/b.so.3"', '"a b"'), "'a b' is not a file below site-packages", "thing/lib"),
+    (REST, VARIANT.replace("python = ", "x = "), "unknown key", ""),
+    (REST, f'roots = ["lib"]\n{VARIANT}', "'lib' is not a folder below an environment variable", "THING_HOME/lib"),
     (DESCRIBED, '\n[[runtime]]\nminimum = "2.1"\n', "neither preset nor description", "[runtime.describe]"),
     (DESCRIBED, DESCRIBED + DESCRIBED, "thing is a [[runtime]] twice", "Keep one"),
 ]
@@ -130,6 +154,32 @@ def test_a_wrong_description_is_refused_with_file_key_reason_and_cure(tmp_path, 
     problem = next(problem for problem in caught.value.problems if message in problem.message)
     assert re.match(r"latebind\.toml(: runtime\[\d\]|\Z)", problem.where)
     assert advice in problem.advice
+
+
+def test_variants_become_one_runtime_with_the_packages_of_all(tmp_path):
+    text = CONFIG.replace('"python/tiny" }', '"python/tiny", extras = "channels" }')
+    text = text.replace('component = "tiny"', 'component = "tiny"\nruntime = "thing"')
+    text += DESCRIBED.replace(REST, VARIANT + OTHER).replace('"2.9"', '"3.4"')
+    config = load(write_thing_client(tmp_path, latebind=text) / "latebind.toml")
+    preset = config.runtime_of("tiny").traits
+    assert preset.names.linux == ("libthing.so.3", "libthing.so.2")
+    assert preset.python.folders == ("three/lib", "three/bin", "two/lib")
+    assert preset.list_companions("linux", "3.4.1") == ("core.so.3",)
+    extras = metadata_fields(config, "tiny")["optional-dependencies"]
+    assert extras == {"three": ["thing-three>=3.0"], "two": ["thing-two>=2.1"]}
+
+
+@pytest.mark.parametrize("name", library_files())
+def test_a_library_that_latebind_describes_is_a_preset(tmp_path, name):
+    minimum = load_library(library_files()[name], {"linux"}).minimum
+    runtime = f'\n[[runtime]]\npreset = "{name}"\nminimum = "{minimum}"\ndrop_in = true\n'
+    project = write_thing_client(tmp_path, runtime) / "latebind.toml"
+    edit(project, 'runtime = "thing"', f'runtime = "{name}"')
+    if name == "cuda":  # a driver, which no wheel has
+        with pytest.raises(ConfigError, match="nothing can be verified"):
+            load(project)
+    else:
+        assert load(project).runtime_of("tiny").name == name
 
 
 # -- what the audit makes of it ---------------------------------------------------------------------------------------

@@ -239,6 +239,16 @@ def test_modules_for_several_cpythons(name, requirement, other, scenarios, examp
 
 
 @pytest.mark.slow
+def test_cuda_kernels(installed_latebind, example):
+    """NVRTC of CUDA 12 and 13 in one wheel: the oldest and the newest, both, none, and one without its builtins."""
+    shown = packed_audited_verified(
+        installed_latebind, example("cuda-kernels"), ("works", "other-majors", "absent", "companion-missing"), "--all"
+    )
+    assert "nvidia-cuda-nvrtc-cu12-12.0.140/works" in shown
+    assert "nvidia-cuda-nvrtc-13.0.88/works" in shown
+
+
+@pytest.mark.slow
 def test_own_runtime(installed_latebind, example):
     """Found, missing, damaged: with a runtime that nothing of latebind knows but the project's description."""
     project = example("own-runtime")

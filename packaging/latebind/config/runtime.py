@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from latebind.config.described import NUMBERS, DescribedRuntime  # noqa: TC001  # tools read the types of the tables
+from latebind.config.described import NUMBERS, DescribedRuntime  # tools read the types of the tables
 from latebind.config.reader import Table
 from latebind.tables.presets import RuntimePreset, preset
 from latebind.tables.targets import target
