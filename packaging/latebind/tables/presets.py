@@ -67,7 +67,8 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def oldest_of(self, distribution: str, minimum: str) -> str:
         """The oldest suitable version of a distribution: the minimum, or a variant's own if that is higher."""
-        return max(minimum, self.minimums.get(distribution, minimum), key=Version)
+        own = self.minimums.get(distribution, "")
+        return max(own, minimum, key=Version) if own and minimum else own or minimum
 
     @property
     def extra(self) -> str:

@@ -45,14 +45,16 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
             yield Hit(
                 cause=f"cap {requirement.name}", inner=inner, message=message, evidence=(text,), severity=severity
             )
-        elif minimum and (len(lower) != 1 or comparable_version(lower[0]) != comparable_version(minimum)):
+            continue
+        oldest = runtime.python.oldest_of(requirement.name, minimum) if minimum else ""
+        if oldest and (len(lower) != 1 or comparable_version(lower[0]) != comparable_version(oldest)):
             asked = f">={lower[0]}" if lower else "any version"
             yield Hit(
                 cause=f"minimum {requirement.name}",
                 inner=inner,
-                message=f"requires {requirement.name} {asked}, but the configured minimum is {minimum}",
-                evidence=(text, f"minimum: {minimum}"),
-                fix=f"Declare {requirement.name}>={minimum}. latebind pack writes it from the configuration.",
+                message=f"requires {requirement.name} {asked}, but the configured minimum is {oldest}",
+                evidence=(text, f"minimum: {oldest}"),
+                fix=f"Declare {requirement.name}>={oldest}. latebind pack writes it from the configuration.",
             )
 
 
