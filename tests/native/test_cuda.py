@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
 from latebind.tables.libraries import library_files
 from latebind.tables.targets import target
 from loadcheck.binary.read import read_image
@@ -90,6 +91,45 @@ def test_without_a_gpu_cuda_reports_it_and_its_other_libraries_work(latebind, tm
         pytest.skip("not run: this machine has a driver")
     assert driver.startswith("cuda 34 NVIDIA driver was not found in")
     assert "Get it with: the installer at https://www.nvidia.com/drivers" in driver
+
+
+TOOLKIT = """\
+cmake_minimum_required(VERSION 3.24)
+project(user C)
+find_package(CUDAToolkit REQUIRED)
+add_executable(user "${SOURCE}")
+target_link_libraries(user PRIVATE CUDA::cuda_driver CUDA::cudart CUDA::nvJitLink)
+"""
+
+
+@pytest.mark.slow
+def test_targets_of_cmakes_cuda_toolkit_become_the_stubs(latebind, tmp_path):
+    cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+    for name in ("cuda", "cudart", "nvjitlink"):
+        assert latebind("stub", name, "--target", "linux-x64", "--output", tmp_path).returncode == 0
+    (toolkit := tmp_path / "toolkit").mkdir()
+    for folder in ("include", "lib64"):
+        (toolkit / folder).mkdir()
+    (toolkit / "include/cuda_runtime.h").touch()
+    (toolkit / "version.json").write_text('{"cuda": {"version": "13.5.0"}}')
+    for name in ("cuda", "cudart", "nvJitLink"):
+        run_checked(*zig("linux-x64"), "-shared", "-x", "c", os.devnull, "-o", toolkit / f"lib64/lib{name}.so")
+    (tmp_path / "CMakeLists.txt").write_text(TOOLKIT)
+    prefix = tmp_path / "linux-x64"
+    definitions = {
+        "CUDAToolkit_ROOT": toolkit,
+        "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": prefix / "lib/cmake/latebind/inFront.cmake",
+        "SOURCE": HERE / "stub/cuda_user.c",
+        "CMAKE_C_FLAGS": f"-I{prefix / 'include'}",
+        "CMAKE_C_STANDARD_LIBRARIES": "-ldl -pthread",
+        "CMAKE_MAKE_PROGRAM": ninja,
+    }
+    arguments = [f"-D{name}={value}" for name, value in definitions.items()]
+    run_checked(cmake, "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja", *arguments)
+    run_checked(cmake, "--build", tmp_path / "build")
+    program = tmp_path / "build/user"
+    assert set(read_image(program.read_bytes(), program.name).needed) <= {"libc.so.6", "libdl.so.2", "libpthread.so.0"}
+    assert "nvjitlink" in run_checked(program, env={"PATH": os.environ["PATH"]})
 
 
 @pytest.mark.slow

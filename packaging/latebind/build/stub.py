@@ -157,6 +157,7 @@ class Stub:
             "LATEBIND_LIBRARY": names.library,
             "LATEBIND_PACKAGES": ";".join(names.packages),
             "LATEBIND_TARGETS": ";".join(names.targets),
+            "LATEBIND_VARIABLES": ";".join(names.variables),
             "LATEBIND_PKG_CONFIG": names.pkg_config or names.library,
             "LATEBIND_VERSION": (runtime.built or "0.0") if self.source.table else "",
             "LATEBIND_HEADER": names.header,

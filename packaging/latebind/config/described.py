@@ -147,6 +147,13 @@ class DescribedStub(Table, frozen=True):
         tuple[str, ...],
         Meta(description="Further CMake targets that projects link. NAME and NAME::NAME of each package always exist."),
     ] = ()
+    variables: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Variables of CMake in which find modules keep the library, such as CUDA_nvrtc_LIBRARY of "
+            "FindCUDAToolkit. They get the stub."
+        ),
+    ] = ()
     header: Annotated[
         str, Meta(description="Name of a header: latebind finds the folder of all headers by this file.")
     ] = ""
@@ -336,6 +343,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             library=library,
             packages=self.stub.packages or tuple(dict.fromkeys((self.name, library))),
             targets=self.stub.targets,
+            variables=self.stub.variables,
             header=self.stub.header,
             system=self.stub.system,
             driver=self.driver,

@@ -169,7 +169,12 @@ def _file_problems(files: DescribedFiles) -> Iterator[Problem]:
 
 
 def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
-    for key, names in (("packages", stub.packages), ("targets", stub.targets), ("library", (stub.library,))):
+    for key, names in (
+        ("packages", stub.packages),
+        ("targets", stub.targets),
+        ("variables", stub.variables),
+        ("library", (stub.library,)),
+    ):
         for name in names:
             if not _LINKED.match(name):
                 yield ("stub", key), f"{name!r} cannot be a name in CMake", "Use letters, digits, and any of _.:+-"

@@ -122,6 +122,8 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Names for CMake's find_package(), in the spellings of their variables."""
     targets: tuple[str, ...] = ()
     """CMake targets, except NAME and NAME::NAME of each package."""
+    variables: tuple[str, ...] = ()
+    """Variables in which CMake's own find modules keep the library: CUDA_nvrtc_LIBRARY of FindCUDAToolkit."""
     pkg_config: str = ""
     header: str = ""
     """A header that identifies the folder of all headers."""
