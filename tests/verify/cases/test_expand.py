@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from latebind.compilers.interpreters import own_interpreter
-from latebind.config.file import load
+from latebind.config.file import load, load_described
 from latebind.config.verification import VerifyOwn
+from latebind.tables.libraries import library_files
 from latebind.tables.targets import other_processor
 from latebind.verify.cases.consumer import name_consumers
 from latebind.verify.cases.expand import Extent, expand_cases, questions
@@ -30,7 +31,14 @@ USE = CONFIG.document.runtime[0]
 LINUX = Rid("linux-x64")
 MINORS = ("1.19.2", "1.20.1", "1.31.1")
 FOUND = {"minimum": MINORS[:1], "latest": MINORS[-1:], BELOW_FLOOR: ("1.18.1",), EACH_MINOR: MINORS}
+OF_OTHERS = (
+    "an execution provider",
+    "a runtime of several major versions",
+    "a runtime that opens more libraries",
+)
+"""What projects need that the one here is not."""
 SCOPE = Extent(pythons={LINUX: "3.11"}, home=LINUX)
+EVERYTHING = dataclasses.replace(SCOPE, everything=True)
 
 
 def test_every_version_works_in_every_consumer_and_names_are_unique():
@@ -46,7 +54,7 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
     here = {
         scenario.name
         for scenario in SCENARIOS
-        if "linux" in scenario.systems and scenario.needs != "an execution provider" and not scenario.glue
+        if "linux" in scenario.systems and scenario.needs not in OF_OTHERS and not scenario.glue
     }
     assert {case.scenario for case in cases} == {name for name in here if not scenario(name).rare}
     assert {configured.case.scenario for configured in expand_project(everything=True)} == here
@@ -237,6 +245,16 @@ def test_two_runtimes_have_cells_of_their_own():
     config = dataclasses.replace(CONFIG, document=document)
     asked = {question.minimum for question in questions(config, (LINUX,), SCOPE)}
     assert asked == {"1.19", "1.20"}
+
+
+def test_each_major_version_of_a_runtime_has_cases_with_its_own_packages_and_minimum():
+    nvrtc = load_described(library_files()["nvrtc"], {"linux"}, "12.0")
+    document = msgspec.structs.replace(CONFIG.document, runtime=(nvrtc,))
+    config = dataclasses.replace(CONFIG, document=document)
+    asked = {(question.distribution, question.minimum) for question in questions(config, (LINUX,), EVERYTHING)}
+    assert asked == {("nvidia-cuda-nvrtc", "13.0"), ("nvidia-cuda-nvrtc-cu12", "12.0")}
+    scenarios = {configured.case.scenario for configured in expand_cases(config, LINUX, EVERYTHING, Answers())}
+    assert scenarios >= {"other-majors", "companion-missing"}
 
 
 def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
