@@ -101,6 +101,15 @@ WRONG = [
     ),
     ('version = "text"', 'version = "text"\nscale = [100, 1]', "scale is for a version that is an integer", "remove"),
     ('version = "text"', 'version = "structure"\nbits = 12', "bits cannot be 12", ""),
+    ('version = "text"', 'version = "structure"\nbits = 64', "cannot have 64 bits", "Remove bits."),
+    ('version = "text"', 'version = "text"\nbits = 16', "cannot have 16 bits", "Remove bits."),
+    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], since."3" = ["b"] }}\n', "'3' does not have two or three", "1.19"),
+    (
+        PYTHON,
+        f'{PYTHON}stub = {{ functions = ["a"], since."3.0" = ["b*"] }}\n',
+        "'b*' is not the name of a C",
+        "Patterns",
+    ),
     ('version = "text"', 'version = "test"', "cannot be 'test'", "Did you mean text?"),
     (
         'built = "2.9"',

@@ -57,6 +57,16 @@ FORMS = {
         "unsigned long thing_version(void) { return MAJOR * 0x10000000ul + MINOR * 0x100000 + PATCH * 0x10; }",
         "3.2.1",
     ),
+    "PyTorch": (
+        "integer",
+        "bits = 64\nscale = [0x0100000000000000, 0x0001000000000000, 0x0000010000000000]",
+        (
+            "#include <stdint.h>\n"
+            "uint64_t thing_version(void) {"
+            " return (uint64_t)MAJOR << 56 | (uint64_t)MINOR << 48 | (uint64_t)PATCH << 40; }"
+        ),
+        "3.2.1",
+    ),
     "OpenSSL's text": (
         "text",
         "",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.build.amalgamation import loader_amalgamation
-from latebind.config.described import NUMBERS
+from latebind.config.described import NUMBERS, WIDE
 from latebind.fill import fill
 from latebind.system.resources import cmake_dir
 from loadcheck.archive import write_text
@@ -142,10 +142,11 @@ def version_source(described: DescribedRuntime) -> str:
         read = f"return lb_read_numbers(tell(), {described.bits // 8}, 3, text, size);"
         returned, types, body = "const void*", "void", [read]
     elif form == "integer":
-        returned, types, body = "unsigned", "void", ["const unsigned number = tell();", *_split(described.scale)]
+        returned, types = "uint64_t" if described.bits == WIDE else "unsigned", "void"
+        body = [f"const {returned} number = tell();", *_split(described.scale, described.bits)]
     elif form == "integer-out":
         read_lines = ["unsigned number = 0;", "tell(&number);"]
-        returned, types, body = "void", "unsigned*", [*read_lines, *_split(described.scale)]
+        returned, types, body = "void", "unsigned*", [*read_lines, *_split(described.scale, described.bits)]
     else:
         count = NUMBERS[form]
         addresses = ", ".join(f"&numbers[{index}]" for index in range(count))
@@ -163,10 +164,11 @@ def version_source(described: DescribedRuntime) -> str:
     )
 
 
-def _split(scale: Sequence[int]) -> list[str]:
+def _split(scale: Sequence[int], bits: int) -> list[str]:
     """The lines that split `number` into versions: `scale` is what one version of each kind counts in it."""
     above = ["", *(f" % {unit}u" for unit in scale)]
-    numbers = ", ".join(f"number{rest} / {unit}u" for rest, unit in zip(above, scale, strict=False))
+    form = "(unsigned)({})" if bits == WIDE else "{}"
+    numbers = ", ".join(form.format(f"number{rest} / {unit}u") for rest, unit in zip(above, scale, strict=False))
     return ["if (!number) return 1;", f"const unsigned numbers[] = {{{numbers}}};", _READ_NUMBERS]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from msgspec import structs
 from packaging.version import Version
 
 from latebind.build.functions import find_functions
@@ -81,6 +82,9 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
         raise LatebindError(f"there is no stub of {preset.title}", advice=advice)
     if described and described.stub:
         table, notes = find_functions(described.stub.functions, folder, described.entry, described.version)
+        newer = {name for names in described.stub.since.values() for name in names}
+        oldest = tuple(name for name in table.functions["0.0"] if name not in newer)
+        table = structs.replace(table, functions={"0.0": oldest, **described.stub.since})
     source = StubSource(
         runtime=preset,
         names=preset.stub,

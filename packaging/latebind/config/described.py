@@ -34,6 +34,8 @@ RUNTIME_NAME = re.compile(r"^[a-z][a-z0-9_]*$")
 C_FUNCTION = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
 RUNTIME_VERSION = re.compile(r"^\d+\.\d+(\.\d+)?$")
 """What CMake and the loader read as a version."""
+WIDE = 64
+"""Bits of an integer that is no int."""
 NUMBERS = {"two-numbers": 2, "three-numbers": 3, "four-numbers": 4}
 """How many numbers `entry` writes, by the form of the version."""
 
@@ -130,6 +132,13 @@ class DescribedStub(Table, frozen=True):
             'default is "abort".'
         ),
     ] = msgspec.field(default_factory=dict)
+    since: Annotated[
+        dict[str, tuple[str, ...]],
+        Meta(
+            description="Further functions, by the version that has them first. If an older one is bound, the message "
+            "names that version. A program can call them if it does without them where they are missing."
+        ),
+    ] = msgspec.field(default_factory=dict)
     library: Annotated[
         str,
         Meta(
@@ -191,10 +200,10 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
         ],
         Meta(
             description="How `entry` reports the version. text: const char* entry(void), or entry(int), which gets 0. "
-            "integer: unsigned entry(void), with `scale`. integer-out: entry(unsigned*), with `scale`. two-numbers, "
-            "three-numbers, four-numbers: entry(unsigned*, ...). structure: entry(void) returns the address of three "
-            "numbers, with `bits`. none: the library does not report its version. own: your project defines "
-            "lb_<name>_read_version()."
+            "integer: unsigned entry(void), with `scale`, and `bits` if it is uint64_t. integer-out: entry(unsigned*), "
+            "with `scale`. two-numbers, three-numbers, four-numbers: entry(unsigned*, ...). structure: entry(void) "
+            "returns the address of three numbers, with `bits`. none: the library does not report its version. own: "
+            "your project defines lb_<name>_read_version()."
         ),
     ]
     scale: Annotated[
@@ -205,7 +214,8 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
         ),
     ] = ()
     bits: Annotated[
-        Literal[8, 16, 32], Meta(description="Size of each number of the structure. The default is that of int.")
+        Literal[8, 16, 32, 64],
+        Meta(description="Size of each number of the structure (8, 16 or 32) or of the integer (32 or 64)."),
     ] = 32
     built: Annotated[
         str,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.version import Version
 
-from latebind.config.described import C_FUNCTION, RUNTIME_NAME, RUNTIME_VERSION, DescribedFiles
+from latebind.config.described import C_FUNCTION, RUNTIME_NAME, RUNTIME_VERSION, WIDE, DescribedFiles
 from latebind.semver import version_of
 from latebind.tables.presets import presets
 
@@ -25,7 +25,7 @@ _FUNCTIONS = re.compile(r"^[A-Za-z_*][A-Za-z0-9_*?]*$")
 _LINKED = re.compile(r"^[A-Za-z0-9_.:+-]*$")
 _SCALES = (2, 3)
 """How many numbers a scale has."""
-_MOST = 2**32 - 1
+_BITS = {"integer": (32, WIDE), "structure": (8, 16, 32)}
 _FILE = re.compile(r"^[A-Za-z0-9_.*+-]+$")
 _ROOT = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*/[A-Za-z0-9_./-]+$")
 _SIGN = re.compile(r"^[A-Za-z0-9_./+-]+$")
@@ -88,12 +88,15 @@ def version_problems(key: str, version: str) -> Iterator[Problem]:
 
 def _version_form_problems(described: DescribedRuntime) -> Iterator[Problem]:
     is_integer, units = described.version.startswith("integer"), described.scale
-    is_falling = all(above > below for above, below in pairwise((_MOST + 1, *units, 0)))
+    most = 2**63 if described.bits == WIDE and described.version == "integer" else 2**32
+    is_falling = all(above > below for above, below in pairwise((most, *units, 0)))
     if is_integer and not (len(units) in _SCALES and is_falling):
         text = f'version = "{described.version}" needs two or three falling numbers as its scale'
         example = "scale = [10000, 100, 1] if 20304 is 2.3.4"
         advice = f"Write what one major, one minor and one patch version count: {example}."
         yield ("scale",), text, advice
+    if described.bits not in _BITS.get(described.version, (32,)):
+        yield ("bits",), f'version = "{described.version}" cannot have {described.bits} bits', "Remove bits."
     if units and not is_integer:
         yield ("scale",), "scale is for a version that is an integer", 'Write version = "integer", or remove scale.'
 
@@ -181,6 +184,12 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
     for pattern in stub.failures:
         if not _FUNCTIONS.match(pattern):
             yield ("stub", "failures"), f"{pattern!r} matches no C function", "Write a name, or a pattern: thing_*."
+    for version, names in stub.since.items():
+        for _, text, advice in version_problems("", version):
+            yield ("stub", "since"), text, advice
+        for name in names:
+            if not C_FUNCTION.match(name):
+                yield ("stub", "since"), f"{name!r} is not the name of a C function", "Patterns cannot be here."
 
 
 def _supply_problems(described: DescribedRuntime | DescribedVariant) -> Iterator[Problem]:

@@ -1,0 +1,96 @@
+"""PyTorch's C interface in programs that link none of it: absent, too old by function, around its import."""
+
+import os
+import shutil
+import sys
+from functools import partial
+
+import pytest
+
+from loadcheck.binary.read import read_image
+from machines import debian, qemu
+from machines.emulator import Limits
+from tests.native.building import HERE, build, configure, needed_compiler
+from tests.native.emulated import cache, fetch_wheel
+from tests.needs import available, zig
+from tests.programs import run_checked, run_program
+
+VERSION = "2.13.0+cpu"
+"""The wheels of PyPI for Linux on x64 need libraries of CUDA."""
+OLDEST = "2.8.0"
+RIGHT = "6 of rank 2 with {}\ntorch_is_tensor_pyobject needs PyTorch 2.15; {} is bound\n"
+PROJECT = """
+cmake_minimum_required(VERSION 3.20)
+project(user C)
+find_package(Torch REQUIRED)
+add_executable(user user.c)
+"""
+AROUND = """
+import ctypes, sys
+if sys.argv[2] == "before": import torch
+status = ctypes.CDLL(sys.argv[1]).run()
+import torch
+copies = {line.split()[-1] for line in open("/proc/self/maps") if "libtorch_cpu" in line}
+assert (status, len(copies), float(torch.ones(3).sum())) == (0, 1, 3.0)
+"""
+
+
+def build_user(latebind, folder, rid, *words):
+    ended = latebind("stub", "torch", "--target", rid, "--output", folder)
+    assert ended.returncode == 0, ended.stderr
+    user = folder / "app" / ("user.so" if words else "user")
+    user.parent.mkdir(parents=True)
+    links = [f"-I{folder / rid / 'include'}", f"-L{folder / rid / 'lib'}"]
+    source = HERE / "stub" / "torch_user.c"
+    run_checked(*zig(rid), "-std=c99", "-Wall", "-Werror", "-fvisibility=hidden", *words, *links, source,
+                "-ltorch_cpu", "-ldl", "-pthread", "-o", user)  # fmt: skip
+    image = read_image(user.read_bytes(), user.name)
+    assert not [name for name in image.needed if "torch" in name or "c10" in name]
+    return user
+
+
+def install(site, rid, version):
+    shutil.copytree(fetch_wheel(rid, "torch", version), site, copy_function=os.link, dirs_exist_ok=True)
+
+
+@pytest.mark.slow
+def test_without_torch_a_program_says_what_to_install_and_with_it_which_function_is_newer(latebind, tmp_path):
+    user = build_user(latebind, tmp_path, "linux-x64")
+    absent = run_program(user)
+    assert (absent.returncode, "PyTorch was not found in" in absent.stdout) == (1, True)
+    assert 'pip install "torch>=2.8"' in absent.stdout
+    install(tmp_path, "linux-x64", VERSION)
+    version = VERSION.partition("+")[0]
+    assert run_checked(user) == RIGHT.format(version, version)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("links", ["${TORCH_LIBRARIES}", "torch c10"])
+def test_a_project_that_finds_torch_by_cmake_links_the_stub(latebind, tmp_path, links):
+    assert latebind("stub", "torch", "--target", "linux-x64", "--output", tmp_path).returncode == 0
+    shutil.copy(HERE / "stub" / "torch_user.c", tmp_path / "user.c")
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT + f"target_link_libraries(user {links})\n")
+    configure(tmp_path, tmp_path / "build", needed_compiler(), f"-DCMAKE_PREFIX_PATH={tmp_path / 'linux-x64'}")
+    build(tmp_path / "build")
+    assert "PyTorch was not found in" in run_program(tmp_path / "build" / "user").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_a_library_uses_the_copy_that_python_imports_before_or_after_it(latebind, tmp_path, order):
+    library = build_user(latebind, tmp_path, "linux-x64", "-shared", "-fPIC", "-DTORCH_USER_LIBRARY")
+    install(tmp_path, "linux-x64", VERSION)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    run_checked(sys.executable, "-c", AROUND, library, order, env=environment)
+
+
+@pytest.mark.slow
+@pytest.mark.emulated
+def test_the_oldest_torch_is_bound_on_another_processor(latebind, tmp_path):
+    user = build_user(latebind, tmp_path, "linux-arm64")
+    install(tmp_path, "linux-arm64", OLDEST)
+    emulator = available(qemu.prepare, cache() / "qemu", Limits(seconds=120))
+    available(partial(debian.unpack, ["zlib1g"], tmp_path / "system", suite="bookworm", architecture="arm64"))
+    ended = emulator.run(user, env={"LD_LIBRARY_PATH": str(tmp_path / "system/lib/aarch64-linux-gnu")})
+    emulator.close()
+    assert ended.stdout.decode() == RIGHT.format(OLDEST, OLDEST)
