@@ -23,8 +23,8 @@ OF_EVERY_MAC = re.compile(
     rf"__stack_chk_\w+$|{OF_CXX.pattern}"
 )
 """libSystem loads the run-time libraries of C, Objective-C and C++ into every process of macOS."""
-OF_FRAMEWORK = re.compile(r"(__|k)?[A-Z]{2,}[a-z][A-Za-z0-9]*|v(Image|DSP)\w*")
-"""How Apple names the functions of its frameworks: CMTimeMake, FSPathMakeRef."""
+OF_FRAMEWORK = re.compile(r"(__|k)?[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*|v(Image|DSP)\w*")
+"""How Apple names the functions of its frameworks: CMTimeMake, FSPathMakeRef, Gestalt."""
 OF_NODE = re.compile(
     r"_?(napi|node|uv|ares|nghttp2|(EVP|SSL|X509|BIO|CRYPTO|OPENSSL|ERR|RAND|RSA|EC|BN|PEM))_|_?Brotli(De|En)coder|"
     r"((de|in)flate[A-Z]\w*|deflate|inflate|compress(2|Bound)?|uncompress2?|gz[a-z]+\d*|zlib(Version|CompileFlags)|zError|"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from loadcheck.checks.tags import list_platforms
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
     from loadcheck.model import Severity
     from loadcheck.readers.contents import Contents, File
 
-_PROCESSOR = re.compile(
-    r"[-_]?(x86[-_]64|x64|amd64|win64|arm64e?|aarch64|i[3-6]86|x86|win32|ia32|arm(v\d\w*)?|(64|32)([-_]?bits?)?)(?![a-z])"
-)
-
-_X86 = re.compile(r"(?i)(?<![a-z\d])(x86(?!_64)|i[3-6]86|win32|32([-_]?bits?)?)(?![a-z\d])|32$")
 _OLD_MACS = frozenset({"i686", "ppc", "ppc64"})
 """Processors whose last macOS is 10.14, 10.5 and 10.5."""
 
@@ -33,8 +27,7 @@ _OLD_MACS = frozenset({"i686", "ppc", "ppc64"})
     profiles=("loads",),
     because="The file does not load on the promised platform. In a wheel, the finding is a note if other "
     "files serve that platform, unless Python imports the file or one of those files needs it. It is a warning for a "
-    "library if none of those files has its name, and for a file that lacks only processors that Apple no longer "
-    "supports (i386, PowerPC).",
+    "file that lacks only processors that Apple no longer supports (i386, PowerPC).",
     kinds=PROMISING,
     example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
     fix="Package the binary built for this tag, or correct the tag or the RID folder.",
@@ -52,32 +45,22 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
         for promiser, wanted_format, wanted_archs in _places(package, file):
             lacking = [arch for arch in wanted_archs if archs and not _runs_as(arch, archs)]
             if (wanted_format and wanted_format != file.format) or lacking:
-                severity = _judge_misfit(package, file, lacking, is_other_system=wanted_format != file.format)
-                is_alone = severity == "warning" and not _must_fit(package, file)
                 yield Hit(
                     cause=f"{file.format} {' '.join(archs)}",
                     inner=file.name,
                     message=f"is for {seen}, but {promiser} promises {name_platform(wanted_format, wanted_archs)}",
                     evidence=(f"binary: {seen}", f"promised: {promiser}"),
-                    severity=severity,
-                    assumption="the package opens the file by its name, and no file for the promised platform has "
-                    "that name" * is_alone,
+                    severity=_judge_misfit(package, file, lacking, is_other_system=wanted_format != file.format),
                 )
                 break
 
 
 def _judge_misfit(package: Contents, file: File, lacking: list[str], *, is_other_system: bool) -> Severity:
     """How bad it is that a file is not for all that is promised. Old processors of Macs have no maintained system."""
-    if not is_other_system and file.format == "macho" and _OLD_MACS.issuperset(lacking):
-        return "warning" if _must_fit(package, file) else "note"
-    if _must_fit(package, file):
-        return "error"
-    return "warning" if not is_other_system and not _is_for_x86(file) and _is_alone(package, file, lacking) else "note"
-
-
-def _is_for_x86(file: File) -> bool:
-    """Whether a DLL is for 32-bit processes, which Windows for x64 runs too: its name says so."""
-    return file.format == "pe" and {image.arch for image in file.images} == {"i686"} and bool(_X86.search(file.stem))
+    if not _must_fit(package, file):
+        return "note"
+    is_of_old_macs = not is_other_system and file.format == "macho" and _OLD_MACS.issuperset(lacking)
+    return "warning" if is_of_old_macs else "error"
 
 
 def _must_fit(package: Contents, file: File) -> bool:
@@ -89,24 +72,6 @@ def _must_fit(package: Contents, file: File) -> bool:
     serves = any(other.is_module and other.base.partition(".")[0] == stem for other in others)
     fitting = {other.name for other in others}
     return (file.is_module and not serves) or bool((package.users.get(file.name, frozenset()) - {file.name}) & fitting)
-
-
-def _is_alone(package: Contents, file: File, lacking: list[str]) -> bool:
-    """Whether a library has no counterpart for the promised processors: files of its name, but for the processor."""
-    if not any(image.file_type == "shared" and not image.interpreter for image in file.images):
-        return False
-    counterparts = [
-        other
-        for other in package.native
-        if other is not file and other.format == file.format and _plain_stem(other) == _plain_stem(file)
-    ]
-    archs = [image.arch for other in counterparts for image in other.images]
-    return not all(_runs_as(arch, archs) for arch in lacking)
-
-
-def _plain_stem(file: File) -> str:
-    """A library's name without its ending, its version and the processor."""
-    return _PROCESSOR.sub("", file.stem.lower()).removeprefix("lib").strip("-_")
 
 
 def misfits(package: Contents, file: File) -> bool:

@@ -17,14 +17,10 @@ if TYPE_CHECKING:
 _SECRET_NAMES = re.compile(
     r"(^|/)(\.env(\.[^/]*)?|id_(rsa|dsa|ecdsa|ed25519)|\.netrc|\.pypirc|\.git-credentials)$", re.IGNORECASE
 )
-_KEY_STORES = re.compile(r"\.(pfx|p12|snk|keystore|jks)$", re.IGNORECASE)
-"""These often hold no secret: certificates, public strong names."""
 _NPM_TOKEN = re.compile(rb"_(?:authToken|auth|password)[ \t]*=[ \t]*(?!\$\{)[^\s]")
 """In .npmrc; not the name of a variable."""
-_STRONG_NAME = (b"\x07\x02\0\0\0\x24\0\0RSA2", b"\0\x24\0\0\x04\x80\0\0")
-"""How .snk files begin: a private key (PRIVATEKEYBLOB), and a public key of a strong name."""
-_JAVA = (b"\xfe\xed\xfe\xed", 12, b"\0\0\0\1", b"\0\0\0\2")
-"""A JKS file: how it begins, and where the type of its first entry is, which is a private key or a certificate."""
+_KEY_STORE = re.compile(rb"\x07\x02\0\0\0\x24\0\0RSA2|\xfe\xed\xfe\xed.{8}\0\0\0\x01", re.DOTALL)
+"""How the private key of a strong name begins (PRIVATEKEYBLOB), and a JKS file whose first entry is a private key."""
 _PRIVATE_KEY = re.compile(rb"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
 _SETTING = re.compile(rb"^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*[\"']?([^\s\"'#]+)", re.MULTILINE)
 _SECRET_SETTING = re.compile(
@@ -40,8 +36,7 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
     "error",
     profiles=("loads",),
     because="Anyone who has the package can use the secret. The finding is a warning for key stores, which a password "
-    "may protect, and for a .env whose first settings do not look like secrets. It is a note for test data, and for "
-    "key stores whose first bytes do not say what they have.",
+    "may protect, and for a .env whose first settings do not look like secrets. It is a note for test data.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn/.env",
     fix="Remove the file, revoke the secrets in it, and delete the published package.",
@@ -64,23 +59,12 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
         elif _SECRET_NAMES.search(file.name):
             severity = "note" if is_test else "error" if _names_secret(file) else "warning"
             case, message, evidence = "name", "has a name typical of files with secrets", file.name
-        elif _KEY_STORES.search(file.name) and (is_key := _has_key(file.head)) is not False:
-            severity = "warning" if is_key and not is_test else "note"
-            case = "key" if is_key else "store"
-            message = "contains a private key" if is_key else "is of a kind that may contain a private key"
-            evidence = file.name
+        elif _KEY_STORE.match(file.head):
+            severity = "note" if is_test else "warning"
+            case, message, evidence = "key", "contains a private key", file.name
         else:
             continue
         yield Hit(cause=case, inner=file.name, message=message, evidence=(evidence,), severity=severity)
-
-
-def _has_key(head: bytes) -> bool | None:
-    """Whether a key store has a private key, by its first bytes; None where these do not tell."""
-    magic, start, key, certificate = _JAVA
-    if head.startswith(magic):
-        return {key: True, certificate: False}.get(head[start : start + 4])
-    private, public = _STRONG_NAME
-    return True if head.startswith(private) else False if head.startswith(public) else None
 
 
 def _names_secret(file: File) -> bool:

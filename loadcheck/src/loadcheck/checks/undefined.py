@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents, File
 
 _OF_PYTHON = re.compile(r"_?Py")
-_LIKE_APPLE = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")
-"""Older functions of Apple's frameworks have names without a prefix: Gestalt, TickCount, NewPtr."""
 _OF_MPI = re.compile(r"_?P?MPI_")
 """MPI libraries differ in their binary interfaces, so a package opens the one of the system before its own library."""
 _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
@@ -49,8 +47,7 @@ _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
     "error",
     profiles=("loads",),
     because="Python cannot import a module with an undefined symbol. The finding is a warning if the package works "
-    "without the library, or if another library may define the symbol. It is a note for plugins of other programs, "
-    "such as .duckdb_extension files, and for symbols of MPI if the package works without the library.",
+    "without the library, or if another library may define the symbol.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
     fix="Link the library that defines the symbol, or resolve it at run time. On Linux, -Wl,-z,defs reports "
@@ -75,7 +72,9 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`). It leaves out
     symbols of C, Objective-C and C++, which every process has. If the file links a framework, the check also leaves out
     symbols of other frameworks, which that framework may load. On macOS and Windows the check also covers symbols bound
-    to a library of the package that does not export them. The check skips slices for processors that no tag names.
+    to a library of the package that does not export them. The check skips slices for processors that no tag names,
+    plugins of other programs, such as .duckdb_extension files, and symbols of MPI if the package works without the
+    library.
     """
     if is_spare_slice(package, file, image):
         return
@@ -86,7 +85,7 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     libc = _of_libc(package, image, missing) if image.format == "elf" else set()
     cxx = _list_cxx(package, image)
     others = sorted(missing - libc - cxx)
-    if others:
+    if others and not _has_unknown_host(package, file, image, others):
         yield _judge_missing(package, file, image, others)
     yield from _judge_old_cxx(package, image, cxx)
     if newer:
@@ -105,50 +104,23 @@ def _list_cxx(package: Contents, image: Image) -> set[str]:
     return found.difference(*(_find_exports(package, name) or () for name in image.needed))
 
 
+def _has_unknown_host(package: Contents, file: File, image: Image, names: list[str]) -> bool:
+    """Whether nobody knows what defines some symbols: the program that a plugin is for, or the system's MPI library."""
+    is_of_mpi = all(map(_OF_MPI.match, names)) and not must_load(package, file, image)
+    return is_of_mpi or _OF_HOST.search(file.base) is not None
+
+
 def _judge_missing(package: Contents, file: File, image: Image, names: list[str]) -> Hit:
-    """How bad it is that nothing defines some symbols, by who might."""
-    count, unread = plural(len(names), "undefined symbol"), list_unread(package)
-    if _OF_HOST.search(file.base):
-        ending = file.base.rpartition(".")[2]
-        return Hit(
-            cause="plugin",
-            names=tuple(names),
-            message=f"has {count}, which the program that loads .{ending} files has to define: {first(names)}",
-            evidence=some(names),
-            severity="note",
-            assumption="the file is a plugin, as its extension suggests",
-        )
-    if all(map(_OF_MPI.match, names)) and not must_load(package, file, image):
-        return Hit(
-            cause="MPI",
-            names=tuple(names),
-            message=f"has {count} of MPI, but needs no MPI library: {first(names)}",
-            evidence=some(names),
-            severity="note",
-            assumption="the package loads the MPI library of the system first",
-        )
-    if all(map(_LIKE_APPLE.fullmatch, names)) and links_framework(package, image):
-        return Hit(
-            cause="frameworks",
-            names=tuple(names),
-            message=f"has {count} that frameworks of macOS may define: {first(names)}",
-            evidence=some(names),
-            severity="note",
-            assumption="the frameworks that the file or its libraries link also load other frameworks, which define "
-            "the symbols",
-        )
+    """How bad it is that nothing defines some symbols."""
+    unread = list_unread(package)
+    is_apples = image.format == "macho" and all(OF_FRAMEWORK.fullmatch(name) for name in names)  # others may link them
     return Hit(
         names=tuple(names),
-        message=f"has {count} that nothing provides: {first(names)}",
+        message=f"has {plural(len(names), 'undefined symbol')} that nothing provides: {first(names)}",
         evidence=some(names),
-        severity="error" if must_load(package, file, image) and not _are_apples(image, names) else "warning",
+        severity="error" if must_load(package, file, image) and not is_apples else "warning",
         assumption=f"{first(unread)} defines no such symbol; it was not read" if unread else "",
     )
-
-
-def _are_apples(image: Image, names: list[str]) -> bool:
-    """Whether frameworks of macOS may define all of some names, if something else in the process links them."""
-    return image.format == "macho" and all(OF_FRAMEWORK.fullmatch(name) for name in names)
 
 
 def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -> set[str]:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from loadcheck.model import AuditReport, Finding
 
 _KEY, _FORMAT = "loadcheck_baseline", 1
-_OLD_KEY = "latebind_audit_baseline"
-"""What the file's key was when baselines knew findings by the words of their messages."""
 
 
 class _Entry(msgspec.Struct, frozen=True, order=True, forbid_unknown_fields=True):
@@ -51,11 +49,7 @@ def read_baseline(path: Path) -> Baseline:
     """Read a baseline. Raises InputError for a file that cannot be read, or is not a baseline in this format."""
     advice = f"Write a new baseline: loadcheck --write-baseline {path}"
     try:
-        document = msgspec.json.decode(path.read_bytes())
-        if isinstance(document, dict) and _OLD_KEY in document:
-            text = "is a baseline of an older loadcheck, which knew findings by the words of their messages"
-            raise InputError(text, where=str(path), advice=advice)
-        file = msgspec.convert(document, type=_File)
+        file = msgspec.json.decode(path.read_bytes(), type=_File)
     except OSError as error:
         raise InputError(f"the baseline cannot be read: {error.strerror}", where=str(path), advice=advice) from error
     except DECODE_ERRORS as error:

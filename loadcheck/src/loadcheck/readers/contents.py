@@ -61,8 +61,6 @@ class File:
     """What a script does so that libraries are found: `LD_LIBRARY_PATH`, `add_dll_directory`."""
     required: tuple[str, ...] = ()
     """The packages that JavaScript code requires by their names."""
-    addons: tuple[str, ...] = ()
-    """The add-ons that JavaScript code names, and ANY_ADDON if it may open others."""
     opened: tuple[Opened, ...] = ()
     """The libraries that Python code opens by their paths."""
     numpy: NumpyUse | None = None

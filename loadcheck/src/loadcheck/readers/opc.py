@@ -13,7 +13,7 @@ from defusedxml.common import DefusedXmlException
 from loadcheck.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from xml.etree.ElementTree import Element
 
     from loadcheck.readers.contents import Contents
@@ -25,16 +25,6 @@ class ParsedDependency:
 
     id: str
     version: str
-    framework: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedReference:
-    """An assembly in ref/ or lib/ that the nuspec lists for projects to reference."""
-
-    file: str
-    framework: str
-    """"" for every framework."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +34,6 @@ class ParsedNuspec:
     fields: Mapping[str, str]
     license_type: str
     dependencies: tuple[ParsedDependency, ...]
-    frameworks: tuple[str, ...] = ()
-    """The frameworks of the dependency groups, empty groups included."""
-    references: tuple[ParsedReference, ...] = ()
 
 
 def parse(data: bytes, where: str) -> Element:
@@ -84,24 +71,14 @@ def nuspec(data: bytes, where: str) -> ParsedNuspec:
     if _local(root) != "package" or metadata is None:
         raise InputError("has no <package><metadata>", where=where)
     fields = {_local(child): (child.text or "").strip() for child in metadata}
-    dependencies, frameworks = [], []
-    for child in metadata:
-        if _local(child) == "license":
-            fields["license"] = (child.text or "").strip()
-        for element in child.iter():
-            if _local(child) == "dependencies" and _local(element) == "group":
-                frameworks.append(element.get("targetFramework", ""))
-                dependencies += [_dependency(leaf, element.get("targetFramework", "")) for leaf in element]
-        if _local(child) == "dependencies":
-            dependencies += [_dependency(leaf, "") for leaf in child if _local(leaf) == "dependency"]
-    kind = next((child.get("type", "") for child in metadata if _local(child) == "license"), "")
+    dependencies = [leaf for child in metadata if _local(child) == "dependencies" for leaf in child.iter()]
     return ParsedNuspec(
         fields=fields,
-        license_type=kind,
-        dependencies=tuple(dependencies),
-        frameworks=tuple(frameworks),
-        references=tuple(
-            element for child in metadata if _local(child) == "references" for element in _references(child)
+        license_type=next((child.get("type", "") for child in metadata if _local(child) == "license"), ""),
+        dependencies=tuple(
+            ParsedDependency(id=leaf.get("id", ""), version=leaf.get("version", ""))
+            for leaf in dependencies
+            if _local(leaf) == "dependency"
         ),
     )
 
@@ -131,18 +108,6 @@ def relationships(package: Contents) -> tuple[str, ...]:
         if relationship.get("TargetMode", "Internal") == "Internal"
     ]
     return tuple(unquote(posixpath.normpath(relationship.get("Target", "")).lstrip("/")) for relationship in internal)
-
-
-def _dependency(element: Element, framework: str) -> ParsedDependency:
-    return ParsedDependency(id=element.get("id", ""), version=element.get("version", ""), framework=framework)
-
-
-def _references(element: Element, framework: str = "") -> Iterator[ParsedReference]:
-    for child in element:
-        if _local(child) == "group":
-            yield from _references(child, child.get("targetFramework", ""))
-        elif _local(child) == "reference":
-            yield ParsedReference(file=child.get("file", ""), framework=framework)
 
 
 def _local(element: Element) -> str:

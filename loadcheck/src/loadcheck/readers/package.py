@@ -17,7 +17,7 @@ from loadcheck.binary import is_managed, read_images, sniff
 from loadcheck.errors import InputError, UserError
 from loadcheck.formats import find_format
 from loadcheck.readers.contents import Contents, File, SubjectKind, WheelName
-from loadcheck.readers.javascript import ANY_ADDON, SCRIPTS, find_addons, find_required
+from loadcheck.readers.javascript import SCRIPTS, find_required
 from loadcheck.readers.numpyapi import find_numpy_use
 from loadcheck.readers.opened import find_opened
 from loadcheck.readers.sources import open_source
@@ -137,7 +137,7 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
         with io.BytesIO() if keep or raw.size <= _MAX_IN_MEMORY else tempfile.TemporaryFile() as whole:
             file, is_needed = _copy(raw, whole, died, keep=keep)
             if not is_needed:
-                return replace(file, addons=(ANY_ADDON,) * raw.name.endswith(SCRIPTS)), None
+                return file, None
             if not isinstance(whole, io.BytesIO):
                 return file, mmap.mmap(whole.fileno(), 0, access=mmap.ACCESS_READ)
             data = whole.getvalue()
@@ -154,7 +154,6 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
             file,
             helpers=search_helpers(data, is_python=raw.name.endswith((".py", ".pth"))),
             opened=find_opened(data) if raw.name.endswith(".py") else (),
-            addons=find_addons(data) if raw.name.endswith(SCRIPTS) else (),
             required=find_required(data) if raw.name.endswith(SCRIPTS) else (),
         )
     return file, data if keep or file.is_native else None

@@ -134,14 +134,6 @@ def installed_files(package: Contents) -> dict[str, str]:
     return {file.name.partition("/")[2]: file.name for file in package.files}
 
 
-def named_files(manifest: Manifest) -> Iterator[str]:
-    """The files that `main`, `exports` and `bin` name, as they are written."""
-    yield manifest.text("main")
-    yield from (name for name, _ in exported_files(manifest.fields.get("exports")))
-    yield manifest.text("bin")
-    yield from map(str, manifest.table("bin").values())
-
-
 def exported_files(value: object, conditions: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The plain files that `exports` names, each with its conditions."""
     if isinstance(value, str):

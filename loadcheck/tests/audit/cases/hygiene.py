@@ -287,8 +287,6 @@ CASES = [
          wheel({"latenn/.npmrc": b"//:_authToken=x"}),
          wheel({"latenn/.npmrc": b"registry=https://acme.org/\n//acme.org/:_authToken=${NPM_TOKEN}\n"}),
          at="!latenn/.npmrc", says=".npmrc"),
-    Case("LB611", "a key store, which may hold no secret", wheel({"latenn/sign.pfx": b"x"}), whole,
-         at="!latenn/sign.pfx", says="sign.pfx", severity="note"),
     Case("LB611", "the private key of a strong name, and a public one",
          wheel({"latenn/sign.snk": b"\x07\x02\0\0\0\x24\0\0RSA2\0\x04\0\0"}),
          wheel({"latenn/sign.snk": b"\0\x24\0\0\x04\x80\0\0\x94\0\0\0\x06\x02\0\0\0\x24\0\0RSA1"}),

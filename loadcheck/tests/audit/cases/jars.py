@@ -1,4 +1,4 @@
-"""Bad subjects for LB951 to LB953, and JARs that other checks judge."""
+"""Bad subjects for LB952, and JARs that other checks judge."""
 
 from __future__ import annotations
 
@@ -55,34 +55,11 @@ def hold_runtime(artifact: str, **how: str):
     return jar({PLACE: contents(runtime())}, artifact=artifact, **how)
 
 
-CLASSIFIED, SNAPSHOT = "tiny-1.2.3-linux-x86_64.jar", "tiny-1.2.3-20261126.101500-2.jar"
 PARENT = "<parent><artifactId>all</artifactId></parent><groupId>"
 SUPPLIER = hold_runtime(":".join(ORT), file_name="onnxruntime-1.2.3.jar", runtime_range="")
 
 
-def inherit(version: str) -> tuple[str, str]:
-    """A POM that has its version from its parent."""
-    return "<version>1.2.3</version>", f"<parent><artifactId>all</artifactId><version>{version}</version></parent>"
-
-
 CASES = [
-    Case("LB951", "no POM", jar(poms=0), jar(), at="tiny-1.2.3.jar", says="no readable pom.xml", severity="warning"),
-    Case("LB951", "two POMs", jar(poms=2), jar(), at="tiny-1.2.3.jar", says="has 2 pom.xml files", severity="warning"),
-    Case("LB951", "another artifact's POM", jar(artifact="acme:other"), jar(), at="pom.xml", says="other",
-         severity="warning"),
-    Case("LB951", "another version's POM", jar(version="1.2.2"), jar(), at="pom.xml", says="1.2.2"),
-    Case("LB951", "another version's POM, in a file with a classifier", jar(version="1.2.2", file_name=CLASSIFIED),
-         jar(file_name=CLASSIFIED), at="pom.xml", says="1.2.2"),
-    Case("LB951", "another version's POM, in a snapshot", jar(version="1.2.2-SNAPSHOT", file_name=SNAPSHOT),
-         jar(version="1.2.3-SNAPSHOT", file_name=SNAPSHOT), at="pom.xml", says="1.2.2-SNAPSHOT"),
-    Case("LB951", "a file that is named for a longer version", jar(file_name="tiny-1.2.30.jar"),
-         jar(version="1.2.30", file_name="tiny-1.2.30.jar"), at="pom.xml", says="1.2.3 in"),
-    Case("LB951", "another version's POM, with a parent", jar(version="1.2.2", change=("<groupId>", PARENT)),
-         jar(change=("<version>1.2.3</version>", PARENT.removesuffix("<groupId>"))), at="pom.xml", says="1.2.2"),
-    Case("LB951", "a parent of another version", jar(change=inherit("1.2.2")), jar(change=inherit("1.2.3")),
-         at="pom.xml", says="1.2.2"),
-    Case("LB951", "another version's POM, where others have a property", jar(version="1.2.2"),
-         jar(change=("1.2.3", "${revision}")), at="pom.xml", says="1.2.2"),
     Case("LB952", "a folder that no machine looks in", jar({"native/linux-amd64/libtiny.so": good()}),
          jar({"native/linux-x64/libtiny.so": good()}), at="libtiny.so", says="linux-amd64", severity="warning"),
     Case("LB302", "a library of another processor", jar({"native/linux-x64/libtiny.so": good(ARM)}), jar(),

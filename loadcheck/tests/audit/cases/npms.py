@@ -92,12 +92,6 @@ def for_linux(files: dict | None = None, **fields: object):
     return npm({**addons, **(files or {})}, scripts={"install": "node-gyp-build"}, **{**WHOLE, **fields})
 
 
-def two_addons(script: bytes = b"", where: str = "tiny.node", **fields: object):
-    """An add-on that needs a newer glibc, and one that does not."""
-    scripts = {"start.js": script} if script else {}
-    return npm({where: thread("2.34"), "other.node": thread("2.17"), **scripts}, **fields)
-
-
 def whole(pin: str = "1.2.3", part: str = "1.2.3"):
     def make(bench: Bench):
         parts = {"@acme/tiny-linux-x64": pin} if pin else {}
@@ -369,27 +363,6 @@ CASES = [
     Case("LB908", "a newer libstdc++ than Node.js needs", npm({"tiny.node": cxx_user("3.4.26")}),
          npm({"tiny.node": cxx_user("3.4.25"), "tiny.musl.node": cxx_user("3.4.26")}), at="!package/tiny.node",
          says="needs GLIBCXX_3.4.26", severity="warning"),
-    *(Case("LB908", f"a newer glibc than Node.js needs, in an add-on that is {how}", bad, good_twin,
-           at=f"!package/{where}", says="needs GLIBC_2.34", severity="warning", good_severity="note")
-      for how, where, bad, good_twin in (
-          ("main", "tiny.node", two_addons(main="./tiny.node"), two_addons(main="other.node")),
-          ("main without its ending", "tiny.node", two_addons(main="./tiny"), two_addons(main="other.node")),
-          ("in exports", "tiny.node", two_addons(exports={".": "./tiny.node", "./other": "./other.node"}),
-           two_addons(exports="./other.node")),
-          ("opened by a script", "tiny.node", two_addons(b"require('./tiny.node'); require('./other.node')"),
-           two_addons(b"require('./other.node')")),
-          ("opened by a name that is made", "tiny.node", two_addons(b"require(`./${name}.node`)", main="other.node"),
-           two_addons(b"require('./other.node')")),
-          ("found by bindings", "tiny.node", two_addons(b"require('bindings')('tiny')", main="other.node"),
-           two_addons(b"require('./other.node')")),
-          ("where node-gyp-build looks", "prebuilds/linux-x64/tiny.node",
-           two_addons(main="other.node", where="prebuilds/linux-x64/tiny.node"), two_addons(main="other.node")),
-          ("opened by another package", "tiny.node", two_addons(), two_addons(main="other.node")),
-          ("in a package whose script is too long to be read", "tiny.node",
-           two_addons(b"require('./other.node')" + b" " * 1024**2), two_addons(b"require('./other.node')")),
-      )),
-    Case("LB908", "an add-on that nothing opens", two_addons(main="other.node"), two_addons(main="tiny.node"),
-         at="!package/tiny.node", says="needs GLIBC_2.34", severity="note", good_severity="warning"),
     Case("LB909", "a function of V8 in an add-on for Node-API that musl loads",
          npm({"tiny.napi.musl.node": v8_user("-Wl,-z,lazy")}),
          npm({"tiny.napi.glibc.node": v8_user("-Wl,-z,lazy")}), at="!package/tiny.napi.musl.node",

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 LIB = "latenn/latenn.dll"
 NATIVE = "runtimes/win-x64/native/latenn.dll"
-WINDOWS_X86 = "x86-windows-gnu"
 F = "int latenn_f(void) { return 1; }\n"
 LATE = 'const char *latenn_f(void) { return "OrtGetApiBase onnxruntime onnxruntime.dll onnxruntime::"; }\n'
 MARKER = 'const char *latenn_f(void) { return ".?AVInferenceSession@onnxruntime@@"; }\n'
@@ -179,10 +178,6 @@ CASES = [
         wheel({LIB: with_odd("MSVCP140.dll")}, tag="cp312-cp312-mingw_x86_64_ucrt_gnu"),
         wheel({LIB: with_odd("MSVCP140.dll")}, tag="cp313-cp313-android_24_arm64_v8a"),
         "which Windows does not include: MSVCP140.dll", severity="warning"),
-    row("LB302", "a DLL of 32 bits in a wheel for 64, and one whose name says so",
-        wheel({LIB: dll(), "latenn/attach.dll": dll(WINDOWS_X86)}, tag=WINDOWS_TAG),
-        wheel({LIB: dll(), "latenn/attach_x86.dll": dll(WINDOWS_X86)}, tag=WINDOWS_TAG), "is for Windows on x86",
-        at="!latenn/attach.dll", severity="warning", good_severity="note"),
     row("LB111", "the part that CPython 3.9 installs first",
         wheel({LIB: with_odd("VCRUNTIME140_1.dll")}, tag="cp38-cp38-win_amd64"),
         wheel({LIB: with_odd("VCRUNTIME140_1.dll")}, tag="cp39-cp39-win_amd64"),
@@ -237,10 +232,6 @@ CASES = [
     row("LB202", "a C++ function is exported",
         of('int speak(int a) __asm__("?speak@@YAHH@Z");\nint speak(int a) { return a; }\n', exports=["?speak@@YAHH@Z"]),
         of(F), "?speak@@YAHH@Z", severity="note"),
-    row("LB302", "a library that no other one has as its counterpart",
-        wheel({LIB: dll(), "latenn/oddarm64.dll": dll(WINDOWS_ARM)}, tag=WINDOWS_TAG),
-        wheel({"latenn/odd64bit.dll": dll(), "latenn/oddarm64.dll": dll(WINDOWS_ARM)}, tag=WINDOWS_TAG),
-        "is for Windows on arm64", at="!latenn/oddarm64.dll", severity="warning", good_severity="note"),
     row("LB302", "an arm64 library in an amd64 wheel", windows(dll(WINDOWS_ARM)),
         windows(dll(WINDOWS_ARM), "py3-none-win_arm64"), "is for Windows on arm64"),
     row("LB302", "an arm64 library in the folder of win-x64", native(dll(WINDOWS_ARM)), native(dll()), "win-x64",

@@ -8,13 +8,14 @@ from latebind.checks.supplier import Supplier
 from latebind.ecosystems.maven.pom import ECOSYSTEM
 from loadcheck.engine.registry import Hit
 from loadcheck.engine.supply import comparable_version
-from loadcheck.kinds.maven.reading import find_pom, is_inherited
+from loadcheck.kinds.maven.reading import find_pom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
+    from loadcheck.kinds.maven.pom import Pom
     from loadcheck.readers.contents import Contents
 
 
@@ -31,7 +32,7 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
         if text.startswith(("[", "(")) and (high or "," not in text):
             message = f"pins or caps {dependency.id}: {dependency.version}"
             yield Hit(cause=f"cap {dependency.id}", inner=pom[0], message=message, evidence=(stated,))
-        elif minimum and not is_inherited(text, pom[1]) and comparable_version(low) != comparable_version(minimum):
+        elif minimum and not _is_inherited(text, pom[1]) and comparable_version(low) != comparable_version(minimum):
             asked = f"{low} or newer" if low else "in any version"
             message = f"requires {dependency.id} {asked}, but the configured minimum is {minimum}"
             yield Hit(
@@ -43,6 +44,11 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
     if minimum and not dependencies and policy.bound.get(package.project) == runtime.name:
         message = f"does not depend on {suppliers[0]}, whose configured minimum is {minimum}"
         yield Hit(cause=f"none {suppliers[0]}", inner=pom[0], message=message, evidence=(f"missing: {suppliers[0]}",))
+
+
+def _is_inherited(version: str, pom: Pom) -> bool:
+    """Whether a version cannot be read from a JAR's POM: it is a property, or only the parent's POM gives it."""
+    return "${" in version or (pom.has_parent and not version)
 
 
 def _list_suppliers(runtime: RuntimePreset) -> tuple[str, ...]:

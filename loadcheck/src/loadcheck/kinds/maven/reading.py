@@ -32,16 +32,6 @@ def find_pom(package: Contents) -> tuple[str, Pom] | None:
         return None
 
 
-def is_inherited(version: str, pom: Pom) -> bool:
-    """Whether a version cannot be read from a JAR's POM: it is a property, or only the parent's POM gives it."""
-    return "${" in version or (pom.has_parent and not version)
-
-
-def list_metadata(package: Contents) -> list[str]:
-    """The POMs in a JAR; one that took in others has several."""
-    return sorted(file.name for file in package.files if _METADATA.fullmatch(file.name))
-
-
 def find_rid(_package: Contents, file: File) -> str:
     """The target of a file by its folder: `native/linux-x64`, or `ai/onnxruntime/native/linux-aarch64`."""
     match = NATIVE.fullmatch(file.name)
@@ -55,8 +45,9 @@ def name_platforms() -> dict[str, Rid]:
 
 
 def _find_project(package: Contents) -> str:
-    match = next((match for file in package.files if (match := _METADATA.fullmatch(file.name))), None)
-    return f"{match['group']}:{match['name']}" if match and len(list_metadata(package)) == 1 else ""
+    """The artifact of a JAR; "" for one that took in others, and so has several POMs."""
+    matches = [match for file in package.files if (match := _METADATA.fullmatch(file.name))]
+    return f"{matches[0]['group']}:{matches[0]['name']}" if len(matches) == 1 else ""
 
 
 def _find_twin_facts(package: Contents) -> TwinFacts | None:
