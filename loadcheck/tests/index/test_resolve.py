@@ -140,7 +140,9 @@ def test_symbols_of_the_libraries_that_requirements_install_are_known(index, use
     assert audit(user("Requires-Dist: acme\n"), "LB106") == []
 
 
-def test_a_second_audit_asks_nothing_again_and_works_offline(index, user, odd, monkeypatch):
+@pytest.mark.parametrize("largest", [64 * 1024**2, 100], ids=["read", "too large"])
+def test_a_second_audit_asks_nothing_again_and_works_offline(index, user, odd, monkeypatch, largest):
+    monkeypatch.setattr("loadcheck.index.index._MAX_LIBRARY", largest)
     index.add("acme", {"acme/libodd.so.3": odd})
     paths = user("Requires-Dist: acme\n")
     audit(paths)

@@ -49,8 +49,10 @@ class WheelFacts(msgspec.Struct, frozen=True):
 class LibraryFacts(msgspec.Struct, frozen=True):
     """What a library in a wheel exports."""
 
-    exports: frozenset[str]
+    exports: frozenset[str] = frozenset()
     needed: tuple[str, ...] = ()
+    size: int = 0
+    """The size of one that is too large to be read."""
 
 
 class Index:
@@ -129,7 +131,10 @@ class Index:
     def read_library(self, file: IndexFile, name: str) -> LibraryFacts:
         """What a library in a wheel exports. Raises InputError, also if the library is too large to be read."""
         read = partial(self._open, file, partial(_read_library, name=name))
-        return self._keep("libraries", file, name, LibraryFacts, read)
+        facts = self._keep("libraries", file, name, LibraryFacts, read)
+        if facts.size:
+            raise _too_large(name, _MAX_LIBRARY)
+        return facts
 
     def _open(self, file: IndexFile, read: Callable[[zipfile.ZipFile], _T]) -> _T:
         try:
@@ -168,6 +173,8 @@ def _is_metadata(name: str) -> bool:
 
 
 def _read_library(archive: zipfile.ZipFile, name: str) -> LibraryFacts:
+    if (size := archive.getinfo(name).file_size) > _MAX_LIBRARY:
+        return LibraryFacts(size=size)
     images = read_images(_read_member(archive, name, _MAX_LIBRARY), name)
     return LibraryFacts(
         frozenset(export.name for image in images for export in image.exports),
@@ -175,8 +182,12 @@ def _read_library(archive: zipfile.ZipFile, name: str) -> LibraryFacts:
     )
 
 
+def _too_large(name: str, limit: int) -> InputError:
+    return InputError(f"exceeds the limit of {human_size(limit)}", where=name)
+
+
 def _read_member(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
     if archive.getinfo(name).file_size > limit:
-        raise InputError(f"exceeds the limit of {human_size(limit)}", where=name)
+        raise _too_large(name, limit)
     with archive.open(name) as stream:
         return stream.read(limit)

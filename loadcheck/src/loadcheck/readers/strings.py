@@ -42,6 +42,8 @@ _LOADS = re.compile(
     rb"environ\S{0,6}['\"](PATH)['\"]|\b(chmod)(?:Sync)?\b"
 )
 """What makes libraries be found at run time, and programs start: a folder, a library by its path, another mode."""
+_OF_LOADS = (b"DLL", b"dll", b"Dll", b"Library", b"dlopen", b"environ", b"chmod")
+"""One of them is in each: looking for these first is many times as fast."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,5 +122,6 @@ def search_helpers(data: Data, *, is_python: bool) -> tuple[str, ...]:
     A loader reads the variables when a program starts, so a Python that sets them changes nothing for its own process.
     """
     found = set() if is_python else {match[1] for match in _SETS_PATH.finditer(data)}
-    found |= {match[1] or match[2] or match[3] for match in _LOADS.finditer(data)}
+    if any(word in data for word in _OF_LOADS):
+        found |= {match[1] or match[2] or match[3] for match in _LOADS.finditer(data)}
     return tuple(sorted(name.decode("ascii") for name in found))
