@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def level_above_tag(image: Image) -> Iterator[Hit]:
     """The tags and RIDs for x86-64 promise SSE2. `-Wl,-z,x86-64-v3` writes another level into the notes of an ELF file.
 
-    glibc compares the level with the processor: `CPU ISA level is lower than required`. Code that needs newer
-    processors and does not say so is not reported: a program may choose such code by the processor.
+    glibc compares the level with the processor: `CPU ISA level is lower than required`. A file without such a
+    note is not reported, even if its code is for AVX: a program may choose such code by the processor.
     """
     if image.isa:
         yield Hit(
