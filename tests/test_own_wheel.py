@@ -13,8 +13,8 @@ import latebind as latebind_package
 from latebind.build.intree import ABI3_REQUIREMENT, BACKEND_REQUIREMENTS
 from latebind.errors import LatebindError
 from latebind.system import resources
+from latebind.system.archive import unpack_tar
 from latebind.verify.kit.own_wheel import write_own_wheels
-from loadcheck.tarball import unpack_tar
 from tests.client import built_wheel, members
 from tests.conftest import ROOT
 from tests.programs import assert_success, run_checked

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from latebind.filenames import npm_file, npm_target
+from latebind.system.archive import Entry, write_tar, write_zip
 from latebind.tables.targets import target
-from loadcheck.archive import Entry, ZipReader, write_zip
+from loadcheck.archive import ZipReader
 from loadcheck.model import Rid
-from loadcheck.tarball import write_tar
 
 if TYPE_CHECKING:
     from collections.abc import Callable

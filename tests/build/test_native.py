@@ -577,7 +577,7 @@ def test_the_modules_of_the_backend_are_parsed_before_threads_build_targets(monk
 
 @pytest.mark.slow
 def test_the_libraries_of_a_stage_have_whole_tables_of_indirect_symbols(tmp_path):
-    """zig's linker leaves out the entries of private functions: loadcheck.binary.indirect adds them."""
+    """zig's linker leaves out the entries of private functions: latebind.compilers.indirect adds them."""
     write_client(
         tmp_path,
         latebind=CONFIG.replace("linux-x64", "osx-arm64"),

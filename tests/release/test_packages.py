@@ -6,9 +6,8 @@ import pytest
 
 from latebind.errors import InputError
 from latebind.release.packages import read_packages
+from latebind.system.archive import Entry, write_tar, write_zip
 from latebind.tables.targets import npm_platform
-from loadcheck.archive import Entry, write_zip
-from loadcheck.tarball import write_tar
 from tests.client import pack_project, write_portable
 from tests.sdkclient import SDK, write_sdk_client
 

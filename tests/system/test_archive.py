@@ -7,8 +7,9 @@ import zipfile
 import pytest
 
 from latebind.errors import InputError
+from latebind.system.archive import Entry, source_date_epoch, write_zip
 from loadcheck import archive
-from loadcheck.archive import Entry, ZipReader, replacing, source_date_epoch, write_text, write_zip
+from loadcheck.archive import ZipReader, replacing, write_text
 from tests.programs import run_checked
 
 
@@ -177,7 +178,7 @@ def test_the_same_entries_give_the_same_bytes_in_any_order(tmp_path):
 
 def test_bytes_do_not_depend_on_time_zone_or_umask(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from loadcheck.archive import *; "
+        "import sys; from pathlib import Path; from latebind.system.archive import *; "
         "write_zip(Path(sys.argv[1]), [Entry(name='a', data=b'1')])"
     )
     for name, zone in (("1.zip", "UTC"), ("2.zip", "Asia/Tokyo")):

@@ -9,9 +9,9 @@ from latebind.build.native import stage_target
 from latebind.compilers.choose import program
 from latebind.config.project import read_project
 from latebind.ecosystems.sdk.pack import pack_sdk
+from latebind.system.archive import unpack_tar
 from latebind.system.run import run
 from latebind.tables.targets import target
-from loadcheck.tarball import unpack_tar
 from tests.conftest import ROOT
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
 

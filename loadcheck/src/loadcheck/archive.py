@@ -1,4 +1,4 @@
-"""Reads untrusted zip archives within limits, and writes deterministic ones."""
+"""Reads untrusted zip archives within limits, and replaces files as a whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import hashlib
 import os
 import stat
 import struct
-import time
 import zipfile
 import zlib
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,7 +21,7 @@ from loadcheck.text import human_size
 from loadcheck.ziprecords import find_contradictions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from typing_extensions import Self
 
@@ -42,12 +41,6 @@ _LOCAL_HEADER = struct.Struct("<26xHH")
 _READ_ERRORS = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError, RuntimeError, ValueError,
 )  # fmt: skip
-
-_EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first time that a zip can store
-_LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last
-UNIX = 3
-"""The system that made a zip (APPNOTE.TXT 4.4.2). Always this one, so that zips are the same wherever they are made."""
-_DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
 
 ArchiveProblemKind = Literal[
     "unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method", "prefix", "records",
@@ -72,17 +65,6 @@ class ArchiveProblem:
     kind: ArchiveProblemKind
     member: str
     detail: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One file to be written."""
-
-    name: str
-    data: bytes
-    mode: int = 0o644
-    compressed: bool = True
-    """Compressing takes a second for 20 MB, which a file that stays on this machine does not need."""
 
 
 def too_many_members(path: Path, count: str) -> InputError:
@@ -236,46 +218,6 @@ def _is_plain(name: str) -> bool:
     if "\0" in name or "\\" in name or not path.parts or path.is_absolute() or ":" in path.parts[0]:
         return False
     return ".." not in path.parts and not {".", ""} & set(name.rstrip("/").split("/"))
-
-
-def source_date_epoch() -> int:
-    """SOURCE_DATE_EPOCH in seconds since 1970; 2020-02-02 when it is not set.
-
-    Times before 1980 become 1980, the first that a zip can store. Raises InputError when it is not a whole number,
-    or is later than a zip can store.
-    """
-    text = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if not text:
-        return _DEFAULT_EPOCH
-    advice = "Set it to `git log -1 --format=%ct`."
-    if not text.isascii() or not text.isdigit():
-        raise InputError(f"SOURCE_DATE_EPOCH is {text!r}, not a number of seconds", advice=advice)
-    if int(text) > _LATEST:
-        raise InputError(f"SOURCE_DATE_EPOCH is {text}, but zip archives cannot store times after 2107", advice=advice)
-    return max(int(text), _EARLIEST)
-
-
-def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = (), later: int = 0) -> None:
-    """Write entries as a deterministic zip: sorted by name (those in `first` lead), one time, fixed modes.
-
-    The time is SOURCE_DATE_EPOCH, or `later` seconds after the default when that is not set.
-
-    The archive is written to a temporary file and renamed. Raises InputError for a repeated name, and OSError when it
-    cannot be written; an earlier file at `path` is then unchanged.
-    """
-    order = {name: index for index, name in enumerate(first)}
-    ordered = sorted(entries, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
-    if twice := sorted({entry.name for entry, following in pairwise(ordered) if entry.name == following.name}):
-        raise InputError(f"stored more than once: {', '.join(twice)}", where=str(path))
-    extra = 0 if os.environ.get("SOURCE_DATE_EPOCH") else later
-    moment = time.gmtime(min(source_date_epoch() + extra, _LATEST))[:6]
-    with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for entry in ordered:
-            info = zipfile.ZipInfo(entry.name, moment)
-            info.external_attr = (stat.S_IFREG | entry.mode) << 16
-            info.create_system = UNIX
-            info.compress_type = zipfile.ZIP_DEFLATED if entry.compressed else zipfile.ZIP_STORED
-            archive.writestr(info, entry.data)
 
 
 @contextmanager

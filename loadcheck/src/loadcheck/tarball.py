@@ -1,24 +1,21 @@
-"""Reads untrusted tar archives within limits, and writes deterministic ones."""
+"""Reads untrusted tar archives within limits."""
 
 from __future__ import annotations
 
-import gzip
-import io
 import posixpath
-import stat
 import tarfile
 import zlib
 from typing import TYPE_CHECKING
 
-from loadcheck.archive import MAX_MEMBERS, ArchiveProblem, replacing, source_date_epoch, too_many_members
+from loadcheck.archive import MAX_MEMBERS, ArchiveProblem, too_many_members
 from loadcheck.errors import InputError
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from loadcheck.archive import ArchiveProblemKind, Entry
+    from loadcheck.archive import ArchiveProblemKind
 
 _BLOCK = 1 << 20
 _BOMB = 4 * 1024**3
@@ -102,44 +99,3 @@ class TarReader:
 
     def _problem(self, kind: ArchiveProblemKind, member: str, detail: str) -> None:
         self.problems.append(ArchiveProblem(kind=kind, member=member, detail=detail))
-
-
-def unpack_tar(path: Path, folder: Path) -> Path:
-    """The one folder of an archive that latebind made, unpacked into a folder. Raises InputError for any other."""
-    safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.10.12, 3.11.4 and newer
-    try:
-        with tarfile.open(path) as archive:
-            archive.extractall(folder, **safe)  # type: ignore[arg-type]  # noqa: S202  # ours
-        (root,) = folder.iterdir()
-    except (tarfile.TarError, ValueError) as error:
-        raise InputError(f"cannot be unpacked: {error}", where=str(path)) from error
-    return root
-
-
-def write_tar(path: Path, entries: Iterable[Entry]) -> None:
-    """Write entries as a deterministic .tar.gz: sorted by name, SOURCE_DATE_EPOCH as the time, nobody as the owner.
-
-    An entry whose mode is that of a symbolic link holds the link's target. The archive is written to a temporary file
-    and renamed. Raises InputError for a repeated name.
-    """
-    ordered = sorted(entries, key=lambda entry: entry.name)
-    names = [entry.name for entry in ordered]
-    if len(set(names)) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise InputError(f"stored more than once: {', '.join(twice)}", where=str(path))
-    moment = source_date_epoch()
-    with (
-        replacing(path) as aside,
-        aside.open("wb") as file,
-        gzip.GzipFile("", "wb", compresslevel=9, fileobj=file, mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
-    ):
-        for entry in ordered:
-            info = tarfile.TarInfo(entry.name)
-            info.mode, info.mtime = stat.S_IMODE(entry.mode), moment
-            if stat.S_ISLNK(entry.mode):
-                info.type, info.linkname = tarfile.SYMTYPE, entry.data.decode()
-                archive.addfile(info)
-            else:
-                info.size = len(entry.data)
-                archive.addfile(info, io.BytesIO(entry.data))

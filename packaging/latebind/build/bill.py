@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote
 
-from loadcheck.archive import source_date_epoch
+from latebind.system.archive import source_date_epoch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError, ToolError
+from latebind.system.archive import source_date_epoch
 from latebind.system.folders import find_repository
 from latebind.system.log import LOG
 from latebind.system.programs import which
 from latebind.system.run import run
-from loadcheck.archive import source_date_epoch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

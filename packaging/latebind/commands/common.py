@@ -84,8 +84,8 @@ def lock_project(work: Callable[[argparse.Namespace, Project], int]) -> Command:
 
     def command(arguments: argparse.Namespace) -> int:
         from latebind.config.project import find_project, read_project
+        from latebind.system.archive import source_date_epoch
         from latebind.system.lock import exclusive
-        from loadcheck.archive import source_date_epoch
 
         source_date_epoch()  # reports a wrong value before a compiler does
         file, workdir = find_project(arguments.project, arguments.workdir)

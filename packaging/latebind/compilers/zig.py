@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.compilers.host import compiler_version, has_cxx, own_targets, steers
+from latebind.compilers.indirect import complete_indirect_symbols
 from latebind.compilers.launchers import identify_compiler, launchers
 from latebind.errors import NotRun
 from latebind.fill import fill
@@ -22,7 +23,6 @@ from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import zig_triple
 from loadcheck.archive import write_text
-from loadcheck.binary.indirect import complete_indirect_symbols
 from loadcheck.text import plural
 
 if TYPE_CHECKING:

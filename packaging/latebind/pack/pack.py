@@ -21,10 +21,11 @@ from latebind.pack.planned import list_not_made, plan_files
 from latebind.pack.record import Ledger, Losses, hash_inputs
 from latebind.pack.render import describe_losses
 from latebind.preconditions import refuse_missing
+from latebind.system.archive import source_date_epoch
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
-from loadcheck.archive import sha256, source_date_epoch
+from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,9 +17,10 @@ from latebind.release.contradictions import Contradiction, contradictions, find_
 from latebind.release.derive import derive
 from latebind.release.facts import EarlierRelease, Origin, read_earlier
 from latebind.release.tag import check_tag
+from latebind.system.archive import source_date_epoch
 from latebind.system.folders import replacing_folder
 from latebind.verify.report.report import read_report
-from loadcheck.archive import sha256, source_date_epoch
+from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -17,7 +17,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from loadcheck.archive import UNIX, replacing, source_date_epoch
+from latebind.system.archive import UNIX, source_date_epoch
+from loadcheck.archive import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import Case, bare, contents, good, linked, nupkg, runtime, shared, wheel
+from tests.audit.cases.case import Case, bare, contents, good, linked, made_by, nupkg, runtime, shared, wheel
 from tests.audit.cases.linkage import (
     LIB,
     OWN,
@@ -16,9 +16,43 @@ from tests.audit.cases.linkage import (
     provider,
 )
 from tests.audit.cases.undefined import entry_user
-from tests.audit.corpus import RUNTIME, USER
+from tests.audit.corpus import RUNTIME, USER, Bench
+
+THROWS = """\
+void __cxa_throw(const char *, void *, void *);
+void *__cxa_begin_catch(void *);
+void speech_open(void) { __cxa_throw("N3Ort9ExceptionE", 0, 0); }
+"""
+CATCHES = "void *speech_close(void) { return __cxa_begin_catch(0); }\n"
+OF_HEADERS = "void _ZNSt9exceptionD2Ev(void) {}\n"
+MORE_OF_CPP = "void _ZN6Speech4openEv(void) {}\n"
+
+
+@made_by
+def of_cpp(bench: Bench, source: str):
+    """A bare library of a source that stands for C++."""
+    return [bench.compiler.library(source, name="libspeech.so")]
+
 
 CASES = [
+    Case(
+        "LB113",
+        "a C interface that throws and catches nothing",
+        of_cpp(THROWS),
+        of_cpp(THROWS + CATCHES),
+        at="libspeech.so",
+        says="1 C function",
+        severity="warning",
+    ),
+    Case(
+        "LB113",
+        "a library with an interface in C++, or with what headers leave in it",
+        of_cpp(THROWS + OF_HEADERS),
+        of_cpp(THROWS + MORE_OF_CPP),
+        at="libspeech.so",
+        says="__cxa_throw",
+        severity="warning",
+    ),
     Case(
         "LB106",
         "the runtime's entry symbol is left open, next to a library that may define others",

@@ -10,8 +10,8 @@ import pytest
 from latebind.compilers import dotnet
 from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec, render_symbols
 from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
+from latebind.system.archive import Entry
 from latebind.system.run import run
-from loadcheck.archive import Entry
 from tests.dotnet_support import dotnet_environment
 
 NUSPEC = Nuspec(

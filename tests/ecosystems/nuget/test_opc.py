@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from latebind.ecosystems.nuget.nuspec import Nuspec
 from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.errors import InputError
-from loadcheck.archive import Entry
+from latebind.system.archive import Entry
 
 NUSPEC = Nuspec(id="Demo", version="1.0.0", authors=("A & B",), description="<d>", frameworks=(), tags=("k",))
 TYPES = "{http://schemas.openxmlformats.org/package/2006/content-types}"

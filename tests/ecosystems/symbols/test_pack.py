@@ -12,13 +12,13 @@ import pytest
 from latebind.build.imports import import_native
 from latebind.config.file import load
 from latebind.config.project import Project, read_project
+from latebind.ecosystems.symbols.loaded import read_loaded, with_id
 from latebind.errors import InputError
 from latebind.pack.planned import plan_files
 from latebind.pack.present import Present, inspect_dist
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
 from loadcheck.binary import read_image
-from loadcheck.binary.loaded import read_loaded, with_id
 from tests.client import CONFIG, PORTABLE_SOURCE, hashes, pack_project, write_client
 from tests.programs import run_checked
 

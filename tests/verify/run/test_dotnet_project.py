@@ -13,11 +13,11 @@ from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.errors import InputError, ToolError
+from latebind.system.archive import Entry
 from latebind.tables.presets import preset
 from latebind.verify.cases.layouts import layout
 from latebind.verify.run.bench import PhaseError
 from latebind.verify.run.supply import Supply
-from loadcheck.archive import Entry
 from tests.dotnet_support import (
     NUMERIC,
     RID,

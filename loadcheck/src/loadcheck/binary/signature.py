@@ -65,7 +65,7 @@ class _Directory(NamedTuple):
 def read_signed_pages(data: Data, start: int, size: int) -> SignedPages | None:
     """Compare the pages of a slice with its signature at that place; None if the signature cannot be judged."""
     try:
-        directories = list(_list_directories(data, start, min(size, len(data) - start)))
+        directories = list(list_directories(data, start, min(size, len(data) - start)))
     except struct.error:
         return None
     if not directories:
@@ -86,19 +86,7 @@ def read_signed_pages(data: Data, start: int, size: int) -> SignedPages | None:
     return SignedPages(count, changed, tuple(places), kind.title)
 
 
-def sign_pages(data: bytearray, start: int, size: int) -> None:
-    """Write the hashes of the present pages into the signature at that place.
-
-    Raises struct.error or IndexError where the signature is cut off.
-    """
-    for kind, hashes, page, limit in list(_list_directories(data, start, size)):
-        for index in range(-(-limit // page)):
-            place = hashes + index * kind.size
-            signed = data[index * page : min((index + 1) * page, limit)]
-            data[place : place + kind.size] = kind.make(bytes(signed)).digest()[: kind.size]
-
-
-def _list_directories(data: Data | bytearray, start: int, size: int) -> Iterator[_Directory]:
+def list_directories(data: Data | bytearray, start: int, size: int) -> Iterator[_Directory]:
     """The CodeDirectory of a signature and its alternates. Raises struct.error where it is cut off."""
     magic, _, count = struct.unpack_from(">3I", data, start)
     for index in range(min(count, _MOST_BLOBS) if magic == _SIGNATURE else 0):

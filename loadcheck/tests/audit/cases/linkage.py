@@ -198,22 +198,6 @@ def holding(bench: Bench, text: str) -> bytes:
     return bench.compiler.library(f'const char *tool(void) {{ return "{text}"; }}\n').read_bytes()
 
 
-THROWS = """\
-void __cxa_throw(const char *, void *, void *);
-void *__cxa_begin_catch(void *);
-void speech_open(void) { __cxa_throw("N3Ort9ExceptionE", 0, 0); }
-"""
-CATCHES = "void *speech_close(void) { return __cxa_begin_catch(0); }\n"
-OF_HEADERS = "void _ZNSt9exceptionD2Ev(void) {}\n"
-MORE_OF_CPP = "void _ZN6Speech4openEv(void) {}\n"
-
-
-@made_by
-def of_cpp(bench: Bench, source: str):
-    """A bare library of a source that stands for C++."""
-    return [bench.compiler.library(source, name="libspeech.so")]
-
-
 @made_by
 def of_vendor(bench: Bench, soname: str, name: str):
     """A wheel of an execution provider that links a library, and contains it."""
@@ -225,11 +209,6 @@ def of_vendor(bench: Bench, soname: str, name: str):
 
 
 CASES = [
-    Case("LB113", "a C interface that throws and catches nothing", of_cpp(THROWS), of_cpp(THROWS + CATCHES),
-         at="libspeech.so", says="1 C function", severity="warning"),
-    Case("LB113", "a library with an interface in C++, or with what headers leave in it",
-         of_cpp(THROWS + OF_HEADERS), of_cpp(THROWS + MORE_OF_CPP),
-         at="libspeech.so", says="__cxa_throw", severity="warning"),
     Case("LB114", "next to its user, at the root of the wheel", wheel({"a.so": with_odd, "libodd.so.3": odd}),
          wheel({"a.so": contents(shared(STRANGER, shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3",
              name="libodd.so"), "-Wl,-rpath,$ORIGIN")), "libodd.so.3": odd}), at="!a.so",

@@ -16,10 +16,10 @@ from latebind.ecosystems.maven.config import maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.pom import ECOSYSTEM, write_pom
 from latebind.errors import BuildError
+from latebind.system.archive import Entry, write_zip
 from latebind.system.tree import list_tree
 from latebind.tables.targets import target
 from latebind.templates import render
-from loadcheck.archive import Entry, write_zip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from latebind.ecosystems.maven.files import jar_file
 from latebind.ecosystems.maven.pom import ECOSYSTEM, find_runtime_artifact, render_pom
 from latebind.errors import InputError
+from latebind.system.archive import Entry, write_zip
 from latebind.tables.targets import target
-from loadcheck.archive import Entry, ZipReader, write_zip
+from loadcheck.archive import ZipReader
 from loadcheck.kinds.maven.pom import MavenArtifact, read_pom
 
 if TYPE_CHECKING:

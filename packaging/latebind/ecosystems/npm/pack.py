@@ -21,11 +21,10 @@ from latebind.ecosystems.npm.manifest import (
 )
 from latebind.errors import BuildError
 from latebind.filenames import npm_file, npm_target, npm_version
+from latebind.system.archive import Entry, write_tar
 from latebind.system.tree import list_tree
 from latebind.tables.targets import npm_platform
 from latebind.templates import render
-from loadcheck.archive import Entry
-from loadcheck.tarball import write_tar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

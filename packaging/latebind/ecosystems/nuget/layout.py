@@ -11,9 +11,9 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError
+from latebind.system.archive import Entry
 from latebind.tables.targets import target
 from latebind.templates import render
-from loadcheck.archive import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from latebind.errors import InputError
-from loadcheck.archive import Entry, write_zip
+from latebind.system.archive import Entry, write_zip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -25,8 +25,9 @@ from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.model import Artifact
 from latebind.semver import semantic_version
+from latebind.system.archive import Entry
 from latebind.system.log import LOG
-from loadcheck.archive import Entry, sha256
+from loadcheck.archive import sha256
 from loadcheck.kinds.nuget.names import FEED_LIMIT
 from loadcheck.text import human_size
 

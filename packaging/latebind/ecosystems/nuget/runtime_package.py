@@ -8,9 +8,9 @@ from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import InputError
 from latebind.semver import semantic_version
+from latebind.system.archive import Entry
 from latebind.tables.targets import target
 from latebind.verify.cases.standin import STAND_IN
-from loadcheck.archive import Entry
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,9 +18,10 @@ from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
+from latebind.system.archive import Entry, write_zip
 from latebind.system.wheelfile import record_digest
 from latebind.templates import render
-from loadcheck.archive import Entry, write_text, write_zip
+from loadcheck.archive import write_text
 from loadcheck.binary import read_images
 
 if TYPE_CHECKING:

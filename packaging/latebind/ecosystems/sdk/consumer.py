@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from latebind.errors import NotRun
 from latebind.filenames import sdk_file
 from latebind.model import State
+from latebind.system.archive import unpack_tar
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
 from latebind.verify.cases.situations import copy_runtime
@@ -23,7 +24,6 @@ from latebind.verify.run.protocol import run_program
 from latebind.verify.run.runner import Runner
 from latebind.verify.run.standin import STOOD_IN
 from latebind.verify.run.supply import runtime_libraries
-from loadcheck.tarball import unpack_tar
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,11 +20,10 @@ from latebind.build.sbom import sbom, sbom_file
 from latebind.build.stage import imported_dlls
 from latebind.errors import BuildError
 from latebind.filenames import sdk_file
+from latebind.system.archive import Entry, write_tar, write_zip
 from latebind.tables.targets import target
 from latebind.templates import render
-from loadcheck.archive import Entry, write_zip
 from loadcheck.binary import read_images
-from loadcheck.tarball import write_tar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

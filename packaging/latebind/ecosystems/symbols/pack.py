@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.native import build_with_symbols
+from latebind.ecosystems.symbols.loaded import read_loaded, with_id
 from latebind.errors import InputError, NotRun
 from latebind.filenames import symbols_file
+from latebind.system.archive import Entry, write_zip
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import target
-from loadcheck.archive import Entry, sha256, write_zip
-from loadcheck.binary.loaded import read_loaded, with_id
+from loadcheck.archive import sha256
 from loadcheck.model import SYMBOLS_MANIFEST
 from loadcheck.text import DOCS
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.config.project import Project
-    from loadcheck.binary.loaded import Loaded
+    from latebind.ecosystems.symbols.loaded import Loaded
 
 _REASON = "no-symbols"
 _TIME_LIMIT = 600.0

@@ -18,9 +18,10 @@ from latebind.build.requirements import refuse_missing_requirements
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE
 from latebind.config.project import DIGEST_VARIABLE
 from latebind.errors import BuildError, ToolError
+from latebind.system.archive import source_date_epoch
 from latebind.system.lock import HELD_VARIABLE
 from latebind.system.run import run
-from loadcheck.archive import replacing, source_date_epoch
+from loadcheck.archive import replacing
 from loadcheck.tables.pythonabi import abi_tags
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from latebind.config.file import FILE_NAME, load
 from latebind.ecosystems.wheel.pack import build_distribution
 from latebind.errors import BuildError
 from latebind.filenames import sdist_file
+from latebind.system.archive import unpack_tar
 from latebind.system.tree import hash_file
 from loadcheck.archive import replacing, sha256
-from loadcheck.tarball import unpack_tar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,9 +15,9 @@ from packaging.version import Version
 
 from latebind.errors import LatebindError
 from latebind.fingerprint import LOADCHECK, PACKAGE
+from latebind.system.archive import Entry, write_zip
 from latebind.system.resources import folder, license_file
 from latebind.system.tree import list_tree
-from loadcheck.archive import Entry, write_zip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from loadcheck.binary.macho import MachoFile
-from loadcheck.binary.signature import sign_pages
+from loadcheck.binary.signature import list_directories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ def _complete(data: bytes) -> bytes:
         digest = hashlib.sha256(completed[:signature]).digest()
         completed[file.uuid_place] = uuid.UUID(bytes=digest[:16], version=5).bytes
     if size:
-        sign_pages(completed, signature, size)
+        _sign_pages(completed, signature, size)
     return bytes(completed)
 
 
@@ -87,3 +87,15 @@ def _has_sense(file: MachoFile, entries: Sequence[int]) -> bool:
     parts = {section.kind: entries[section.first : section.first + section.number] for section in file.slots}
     in_table = all(entry == _LOCAL or entry < file.tables.count for entry in entries)
     return in_table and parts.get("stubs") == parts.get("lazy")
+
+
+def _sign_pages(data: bytearray, start: int, size: int) -> None:
+    """Write the hashes of the present pages into the signature at that place.
+
+    Raises struct.error or IndexError where the signature is cut off.
+    """
+    for kind, hashes, page, limit in list(list_directories(data, start, size)):
+        for index in range(-(-limit // page)):
+            place = hashes + index * kind.size
+            signed = data[index * page : min((index + 1) * page, limit)]
+            data[place : place + kind.size] = kind.make(bytes(signed)).digest()[: kind.size]
