@@ -14,6 +14,7 @@ from loadcheck.engine.registry import Hit, Skip, check
 from loadcheck.engine.supply import dependencies
 from loadcheck.engine.wording import search_paths
 from loadcheck.readers.package_json import read_manifest
+from loadcheck.readers.places import FROM_HERE, resolve_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -142,18 +143,9 @@ def _path_severity(
 def _stays_inside(package: Contents, file: File, path: str) -> bool:
     if file.format == "macho" and platforms.is_macos(f"{path}/"):
         return True
-    for origin in ("${ORIGIN}", "$ORIGIN", "@loader_path"):
-        if path.startswith(origin):
-            rest = path[len(origin) :].lstrip("/")
-            break
-    else:
+    if not path.startswith(FROM_HERE):
         return False
     if package.kind in ("binary", "folder"):
         return True  # the place where it will be installed is not known
-    joined = posixpath.normpath(posixpath.join("/root", file.folder, rest))
-    return joined == "/root" or joined.startswith("/root/") or _leads_to_sibling(package, joined)
-
-
-def _leads_to_sibling(package: Contents, path: str) -> bool:
-    """Whether an npm package looks for libraries in one that it requires: npm installs them next to each other."""
-    return bool(read_manifest(package)) and any(name in path for name in dependencies(package).always)
+    is_of_sibling = bool(read_manifest(package)) and any(name in path for name in dependencies(package).always)
+    return bool(resolve_from(file.folder, path)) or is_of_sibling  # npm installs packages next to each other

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import posixpath
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,6 +17,7 @@ from packaging.version import InvalidVersion, Version
 from loadcheck.engine import platforms
 from loadcheck.errors import InputError
 from loadcheck.readers.package_json import read_manifest
+from loadcheck.readers.places import resolve_from
 from loadcheck.readers.record import read_metadata
 from loadcheck.tables import pythonabi
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from loadcheck.binary import Image
     from loadcheck.readers.contents import Contents, File, WheelName
 
-_ORIGINS = ("${ORIGIN}", "$ORIGIN", "@loader_path")
 _SYSTEMS = {
     "elf": ("linux", "Linux", "posix"),
     "macho": ("darwin", "Darwin", "posix"),
@@ -164,20 +163,11 @@ def list_environments(wheel: WheelName) -> Iterator[Mapping[str, str]]:
 
 
 def other_folder(package: Contents, file: File, image: Image) -> str:
-    """The folder of another distribution to which a search path leads, or ""."""
-    return next(_other_tops(package, file, image), "")
-
-
-def _other_tops(package: Contents, file: File, image: Image) -> Iterator[str]:
-    """The folders of site-packages to which a search path leads and which are not the package's."""
-    own_tops = {file.name.partition("/")[0] for file in package.files}
-    for path in (*image.rpath, *image.runpath, *image.needed):
-        origin = next((start for start in _ORIGINS if path.startswith(start)), None)
-        if origin:
-            leads = posixpath.normpath(posixpath.join(file.folder, path[len(origin) :].lstrip("/")))
-            top = leads.partition("/")[0]
-            if top not in own_tops and top not in ("..", "."):
-                yield top
+    """The folder of site-packages to which a search path leads and which is not the package's, or ""."""
+    own_tops = {".", ""} | {file.name.partition("/")[0] for file in package.files}
+    paths = (*image.rpath, *image.runpath, *image.needed)
+    tops = (resolve_from(file.folder, path).partition("/")[0] for path in paths)
+    return next((top for top in tops if top not in own_tops), "")
 
 
 def plain_letters(text: str) -> str:

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 _ABIS = frozenset({"arm64-v8a", "armeabi", "armeabi-v7a"})
 _SHARED_ABIS = frozenset({"x86", "x86_64"})
 _ANDROID = frozenset({"android", "jni", "jnilibs"})
-_FROM_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
+FROM_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
+"""How a path begins that leads from the folder of the file itself."""
 
 
 def resolve_from(folder: str, path: str) -> str:
     """The place in the package to which a path leads from one of its folders; "" for a place outside."""
-    start = next((start for start in _FROM_HERE if path.startswith(start)), "")
+    start = next((start for start in FROM_HERE if path.startswith(start)), "")
     leads = posixpath.normpath(posixpath.join(folder, path[len(start) :].lstrip("/"))) if start else ""
     return "" if leads.startswith("..") else leads
 
