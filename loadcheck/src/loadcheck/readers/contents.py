@@ -16,7 +16,7 @@ from loadcheck.readers.opened import list_opened
 from loadcheck.readers.places import list_beside, resolve_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from loadcheck.archive import ArchiveProblem
@@ -179,10 +179,10 @@ class Contents:
         """Whether this is a NuGet symbol package."""
         return self.path.suffix.lower() == ".snupkg"
 
-    @property
-    def native(self) -> Iterator[File]:
+    @cached_property
+    def native(self) -> tuple[File, ...]:
         """The native binaries."""
-        return (file for file in self.files if file.is_native)
+        return tuple(file for file in self.files if file.is_native)
 
     @cached_property
     def twins(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
