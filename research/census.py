@@ -37,7 +37,7 @@ _PARTS = {
     "A": "the checks were tuned on it",
     "B": "read when A was done: 11 of 19 errors were right; then tuned on, too",
     "C": "read when B was done: 5 of 7 errors were right; then tuned on, too",
-    "D": "read last; nothing was changed afterwards",
+    "D": "read last; when requirements were read, 11 of 12 were right; then corrected, too",
 }
 _INTRODUCTION = """# How often an error is right
 

@@ -39,8 +39,9 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
     profiles=("loads",),
     because="Importing the package fails, or nothing in it loads. The finding is a warning if the import does not need "
     "the file and other modules load, if a DLL is needed on first use only, or if the package's Python code opens the "
-    "library at a path outside the package, or if an extra brings the library. It is a note if that code opens the "
-    "package's copy first, or if manylinux allows it but slim containers lack it.",
+    "library at a path outside the package, if an extra brings the library, or if the wheel has no Python code, so that "
+    "another distribution loads its files. It is a note if that code opens the package's copy first, or if manylinux "
+    "allows it but slim containers lack it.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
@@ -148,15 +149,18 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     if promised and not loss:
         return Hit(cause="part", message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
     unknown = [] if _list_roots(package, file) else list_unread_extras(package)
+    assumption = (
+        f"no extra brings the library; {list_names(unknown)} {'were' if unknown[1:] else 'was'} not read"
+        if unknown
+        else "the distribution that loads the file does not bring the library" * _is_part(package)
+    )
     return Hit(
         cause="absent",
         message=f"{why}; {loss}" if promised else why,
         evidence=_list_similar(package, name),
         fix=_fix_missing(package, file, image, name, policy),
         severity="error" if promised and _is_strong(image, name) else "warning",
-        assumption=f"no extra brings the library; {list_names(unknown)} {'were' if unknown[1:] else 'was'} not read"
-        if unknown
-        else "",
+        assumption=assumption,
     )
 
 
@@ -227,6 +231,11 @@ def _list_similar(package: Contents, name: str) -> tuple[str, ...]:
     start = f"{posixpath.basename(name).lower().partition('.so')[0]}.so"
     supplies = package.supplied.always if package.supplied else {}
     return tuple(f"{each.source} has {each.path}" for key, each in supplies.items() if key.startswith(start))
+
+
+def _is_part(package: Contents) -> bool:
+    """Whether a wheel has no Python code, so that another distribution loads what is in it."""
+    return package.wheel is not None and not any(file.is_module or file.name.endswith(".py") for file in package.files)
 
 
 def _describe_loss(package: Contents, file: File, image: Image) -> str:

@@ -245,6 +245,8 @@ CASES = [
          at="!latenn/x86_64/libtiny.so", says="libodd.so.3"),
     Case("LB107", "a needed library is nowhere", wheel({LIB: with_odd}),
          wheel({LIB: with_odd, "latenn/libodd.so.3": odd}), at=f"!{LIB}", says="libodd.so.3"),
+    Case("LB107", "a needed library is nowhere, in a wheel with code and in one without", wheel({LIB: with_odd}),
+         wheel({LIB: with_odd}, drop_code=True), at=f"!{LIB}", says="libodd.so.3", good_severity="warning"),
     Case("LB107", "a needed library is in the package under another file name",
          wheel({LIB: with_odd, "latenn/libodd.1a2b3c4d.so.3": odd}), wheel({LIB: with_odd, "latenn/libodd.so.3": odd}),
          at=f"!{LIB}", says="libodd.1a2b3c4d.so.3: it is found only if already loaded", severity="warning"),

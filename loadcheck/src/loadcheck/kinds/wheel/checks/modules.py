@@ -166,15 +166,18 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
 
 
 def _list_promised(file: File, wheel: WheelName) -> set[str]:
-    """The CPythons that a module is for, such as 38 and 313t, by the tags or its name; none for any Python."""
+    """The CPythons that a module is for, such as 38 and 313t, by the tags or its name.
+
+    None for any Python, and for a module whose name is for another CPython than the tags: LB310 judges those.
+    """
     own = {abi.removeprefix("cp").rstrip("mu") for abi in wheel.abis if _OWN_ABI.fullmatch(abi)}
+    named = pythonabi.module_abi(file.base).removeprefix("cp").rstrip("mu")
     if own and len(own) == len(wheel.abis):
-        return own
-    named = pythonabi.module_abi(file.base)
+        return own if not named or named.startswith("abi3") or named in own else set()
     if wheel.abis != ("none",) or named.startswith("abi3"):
         return set()
     if named:
-        return {named.removeprefix("cp").rstrip("mu")}
+        return {named}
     pythons = {tag.removeprefix("cp") for tag in wheel.pythons if pythonabi.OWN_ABI_TAG.fullmatch(tag)}
     return pythons if len(pythons) == len(wheel.pythons) else set()
 
