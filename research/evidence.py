@@ -53,8 +53,8 @@ _SYMBOLS = {"linux": "readelf --dyn-syms -W {file}", "macos": "llvm-nm -g -U {fi
             "windows": "llvm-readobj --sections --coff-exports {file}"}  # fmt: skip
 _LINKS = {"linux": _ELF, "macos": "llvm-otool -L {file}", "windows": "objdump -p {file}"}
 PROOFS = (
-    Proof("LB101 LB107", _ELF, r"^NEEDED (.+)$", r"\(NEEDED\) Shared library: \[<1>\]", systems="linux"),
-    Proof("LB101 LB107", _LINKS["macos"], r"^LC_\w+ (.+)$", r"^<1> \(compat", systems="macos"),
+    Proof("LB101 LB107 LB114", _ELF, r"^NEEDED (.+)$", r"\(NEEDED\) Shared library: \[<1>\]", systems="linux"),
+    Proof("LB101 LB107 LB114", _LINKS["macos"], r"^LC_\w+ (.+)$", r"^<1> \(compat", systems="macos"),
     Proof("LB101 LB107 LB111", _LINKS["windows"], r"import of (.+)$", r"^DLL Name: <1>$", systems="windows"),
     Proof("LB107", "unzip -Z1 {wheel}", r"^(?:.* )?(?:.*/)?(.+)$", lacks=r"(?i)/<1>$"),
     Proof("LB102", "readelf -V -W {file}", r"^VERNEED (\S+) (\S+)$", r"File: <1> (.*\n)+?.*Name: <2> "),
@@ -77,6 +77,10 @@ PROOFS = (
     Proof("LB502", _METADATA, r"^(Tag: .+)$", r"^<1>$"),
     Proof("LB504 LB506", _METADATA, r"^(.+)$", r"^Requires-Dist: <1>"),
     Proof("LB505", "unzip -Z1 {wheel}", lacks=r"(?i)licen[cs]e|copying|notice"),
+    Proof("LB509", _METADATA, r"^missing: summary$", lacks=r"^Summary: "),
+    Proof("LB509", _METADATA, r"^missing: README$", lacks=r"\n\n\S"),
+    Proof("LB509", _METADATA, r"^missing: link$", lacks=r"^(Home-page|Project-URL): "),
+    Proof("LB509", _METADATA, r"^missing: author$", lacks=r"^(Author|Maintainer)(-email)?: "),
     Proof("LB610", "strings -a {file}", r"^(.+)$", r"<1>"),
     Proof("LB612", "readelf -S -W {file}", shows=r" \.debug_info PROGBITS", systems="linux"),
     Proof("LB612", "llvm-nm -a {file}", shows=r" OSO ", systems="macos"),
