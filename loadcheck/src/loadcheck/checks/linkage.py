@@ -38,8 +38,8 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
     "error",
     profiles=("loads",),
     because="Importing the package fails, or nothing in it loads. The finding is a warning if the import does not need "
-    "the file and other modules load, if a DLL is needed on first use only, or if the package's Python code opens the "
-    "library at a path outside the package, if an extra brings the library, or if the wheel has no Python code, so that "
+    "the file and other modules load, if a DLL is needed on first use only, if the package's Python code opens the "
+    "library at a path outside the package, if an extra brings the library, or if a wheel has no Python code, so that "
     "another distribution loads its files. It is a note if that code opens the package's copy first, or if manylinux "
     "allows it but slim containers lack it.",
     formats=EVERY_FORMAT,
