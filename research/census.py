@@ -46,11 +46,11 @@ Published packages, audited with the rules for packages that bind no runtime (20
 fails, *false* otherwise. A package with a code counts once, however many of its files have it.
 
 `python -m research.census` downloads and audits [the table](truth/census.csv) again, and fails if
-[a label](truth/errors.csv) is missing or a goal is not met.Before the severities had
+[a label](truth/errors.csv) is missing or a goal is not met. Before the severities had
 [this meaning](decisions/0051-severities.md), A and B had 182 errors in 102 packages; now they have 18.
 
-The table was audited again on 2026-11-27, without torchvision 0.29.2, which could not be downloaded. That found three wrong
-errors, which were corrected, so that all four parts are tuned on now; five new errors were labelled by one reader.
+The table was audited again on 2026-11-27, without torchvision 0.29.2, which could not be downloaded. That found three
+wrong errors, which were corrected, so that all four parts are tuned on now; one reader labelled five new errors.
 [Other tools on the same wheels](compare.md) says how many of the failures that they see are found here.
 """
 
