@@ -263,3 +263,13 @@ def test_the_configuration_sets_the_level_and_the_option_replaces_it(latebind, t
     assert ended.returncode == 1
     assert "passed, emulated; the gate requires the level real" in ended.stdout
     assert latebind("-C", tiny, "gate", "--level", "emulated").returncode == 0
+
+
+def test_where_no_index_has_the_runtime_works_is_not_asked_for_but_a_target_without_test_cases_blocks():
+    config = requiring(include=("linux-musl-x64",))
+    runtimes = tuple(msgspec.structs.replace(use, libc=("glibc", "musl")) for use in config.document.runtime)
+    config = dataclasses.replace(config, document=msgspec.structs.replace(config.document, runtime=runtimes))
+    works = next(pattern for pattern in patterns(config) if pattern.glob.endswith("/works"))
+    assert (works.glob, works.may_be_empty) == ("*/linux-musl-x64/*/works", True)
+    assert find_blockers(config, complete(config)) == {}
+    assert find_blockers(config, [row()]).keys() == {"*/linux-musl-x64/*"}
