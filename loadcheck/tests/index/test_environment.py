@@ -106,6 +106,33 @@ def test_a_library_that_no_distribution_installs_is_named(environment, bench, li
     assert audit(root, "LB120")[0] == []
 
 
+NOTE = """
+__asm__(".pushsection .note.dlopen,\\"a\\"\\n.balign 4\\n.long 4, %d, 0x407c0c0a\\n.asciz \\"FDO\\"\\n"
+        ".asciz \\"%s\\"\\n.balign 4\\n.popsection\\n");
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('[{"soname":["libodd.so.3","libodd.so"],"priority":"required"}]', [("warning", "libodd.so.3 or libodd.so")]),
+        ('[{"soname":["libodd.so.3"],"priority":"suggested"}]', [("note", "libodd.so.3")]),
+        ('[{"soname":["libodd.so.3"]},{"soname":[3]},{"soname":"x"},7]', [("note", "libodd.so.3")]),
+        ("[" * 3000, []),
+        ('{"soname":["libodd.so.3"]}', []),
+    ],
+)
+def test_a_library_that_a_note_says_is_opened_is_named(environment, library, text, rows):
+    root, install = environment
+    quoted = text.replace('"', '\\\\\\"')
+    install("user", {"user/libuser.so": library("libuser.so", source=NOTE % (len(text) + 1, quoted))})
+
+    says = "user 1.0 opens {}, which no distribution installs"
+    assert audit(root, "LB120")[0] == [(severity, says.format(names)) for severity, names in rows]
+    install("odd", {"odd/libodd.so.3": library("libodd.so.3")})
+    assert audit(root, "LB120")[0] == []
+
+
 @pytest.mark.parametrize(
     ("requirement", "says"),
     [

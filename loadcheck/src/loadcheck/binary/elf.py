@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loadcheck.binary.dlopen import list_opened
 from loadcheck.binary.elffile import ElfFile
 from loadcheck.binary.elfsymbols import Versions, dynamic_symbols
 from loadcheck.binary.elfsystem import COPROCESSORS, find_system, isa_level
@@ -65,6 +66,7 @@ def read_elf(data: Data) -> Image:
         arch=arch,
         soname=next(iter(file.texts(_DT_SONAME)), ""),
         needed=needed,
+        opened=list_opened(file),
         imports=imports,
         exports=exports,
         rpath=_search_path(file, _DT_RPATH),

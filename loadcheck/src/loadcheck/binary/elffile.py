@@ -186,6 +186,10 @@ class ElfFile:
         """Who has written notes into the file: `GNU`, `Android`."""
         return frozenset(owner for owner, _, _ in self._notes())
 
+    def list_notes(self, owner: bytes, kind: int) -> Iterator[bytes]:
+        """The bytes of each note of one owner and kind."""
+        return (self.data[place] for name, other, place in self._notes() if (name, other) == (owner, kind))
+
     def _notes(self) -> Iterator[tuple[bytes, int, slice]]:
         """Owner and kind of each note, and where its bytes are."""
         for segment in self.segments:

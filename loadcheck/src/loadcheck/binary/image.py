@@ -44,6 +44,15 @@ class Export(NamedTuple):
     """Whether another definition may take its place, as for inline functions of C++ (ELF)."""
 
 
+class Opened(NamedTuple):
+    """Libraries of which an image says that it opens one at run time, the best first."""
+
+    names: tuple[str, ...]
+    feature: str
+    """What the image calls their use."""
+    priority: Literal["required", "recommended", "suggested"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
     """One native binary, or one slice of a universal one.
@@ -60,6 +69,8 @@ class Image:
     soname: str = ""
     """SONAME, install name, or the name in a PE's export table."""
     needed: tuple[str, ...] = ()
+    opened: tuple[Opened, ...] = ()
+    """What an ELF file says that it opens."""
     link_kinds: Mapping[str, LinkKind] = field(default_factory=dict)
     """How a needed library is linked, if not normally."""
     imports: tuple[Import, ...] = ()

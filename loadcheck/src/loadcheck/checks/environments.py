@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
     from loadcheck.binary import Image
+    from loadcheck.binary.image import Opened
     from loadcheck.readers.contents import Contents, File
     from loadcheck.readers.environment import Environment, Installed
 
@@ -119,6 +120,9 @@ def library_not_installed(package: Contents) -> Iterator[Hit | Skip]:
 
     The library may be in any distribution, in a folder of the environment, or on every system. Where the loader
     searches is not compared. Libraries of drivers and those of most Linux systems do not count.
+
+    An ELF library may name what it opens at run time (section `.note.dlopen`). If that is missing, the finding is a
+    warning for a library that the note calls required, and a note otherwise.
     """
     present = {name for file, image in package.images for name in (file.base.lower(), image.soname.lower())}
     others = package.environment.others if package.environment else frozenset()
@@ -136,6 +140,20 @@ def library_not_installed(package: Contents) -> Iterator[Hit | Skip]:
                 evidence=(needs(image, name),),
                 inner=file.name,
             )
+        for opened in image.opened:
+            if not {name.lower() for name in opened.names} & (present | others):
+                yield _describe_opened(installed, file, opened)
+
+
+def _describe_opened(installed: Installed, file: File, opened: Opened) -> Hit:
+    names = " or ".join(opened.names)
+    return Hit(
+        cause=f"opens {names}",
+        message=f"{installed} opens {names}, which no distribution installs",
+        severity="warning" if opened.priority == "required" else "note",
+        evidence=(f".note.dlopen: {opened.feature} ({opened.priority})",),
+        inner=file.name,
+    )
 
 
 @check(
