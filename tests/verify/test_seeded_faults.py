@@ -51,6 +51,11 @@ def declare_another_call(files):
             files[name] = start + b"TINY_API int tiny_open(const char* folder, ..." + rest[rest.index(b")") :]
 
 
+def add_another_runtime(files):
+    if any(name.startswith(FOLDER) for name in files):
+        files[f"{FOLDER}libonnxruntime.dylib"] = b"another copy"
+
+
 def hide(files):
     replace_bytes(b"_tiny_run\0", b"_tiny_ran\0")(files)
 
@@ -63,8 +68,9 @@ FAULTS = {
     "wrong RID folder": (rename_the_folder, CONSUMED),
     "wrong calling convention": (declare_another_call, CONSUMED),
     "a symbol hidden": (hide, BOTH),
+    "a second runtime": (add_another_runtime, {"absent"}),
 }
-"""What is done to the packages."""
+"""What is done to the packages. A missing execute bit is no fault here: no loader asks for it."""
 SOURCES = {
     "an initializer that fails": (("int tiny_open(", f"{TRAPS}int tiny_open("), BOTH),
     "a function at an odd address": (("int tiny_run(", f"{SHIFTED}int unused("), CONSUMED),
@@ -88,7 +94,7 @@ def new(tmp_path_factory):
 
 
 def verify(root, *options):
-    patterns = [word for name in (CONSUMES, "loads-in-c") for word in ("-k", name)]
+    patterns = [word for name in (CONSUMES, "loads-in-c", "absent") for word in ("-k", name)]
     machines = ["--machines", cache() / "glue", "--target", MAC]
     run_program(*CLI, "-C", root, "verify", *machines, *patterns, *options, timeout=600)
     cases = json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cases"]
