@@ -69,11 +69,13 @@ static lb_outcome lb_judge_entry(lb_search* search, void* entry, char* version, 
 #define LB_TRUST_OF(step, source, name, rule) [LB_SOURCE_##source] = LB_TRUST_##rule,
 static const lb_trust lb_trusts[] = {LB_PLACES(LB_TRUST_OF)};
 
-/* Whether a candidate may be opened. The exceptions are systems' own: a very file that the user named has none. */
-static int lb_is_allowed(lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
-  lb_trust trust = lb_trusts[source];
-  if (trust == LB_TRUST_FOLDER) trust = search->trust;
-  if (trust == LB_TRUST_NAMED && search->is_file) return 1;
+/* How a file from a place is trusted. Of a very file that the user named, that is its own affair. */
+static lb_trust lb_trust_at(const lb_search* search, lb_source source) {
+  return lb_trusts[source] == LB_TRUST_FOLDER ? (lb_trust)search->trust : lb_trusts[source];
+}
+
+/* Whether a file may be opened. The exceptions are systems' own. */
+static int lb_is_allowed(lb_search* search, lb_trust trust, const char* path, char* why, size_t why_size) {
   if (!lb_is_driver(search) && lb_os_is_refused(path, why, why_size)) return 0;
   if (trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised)) return 1;
   if (!search->judge) search->judge = lb_os_find_trusted(lb_own_names_of(search)->file);
@@ -100,15 +102,24 @@ static int lb_finds_companion(char* name, const char* folder) {
 }
 
 /*
- * Opens a file next to the runtime, and keeps it open: the runtime then finds it by its name, which it may not without.
- * libnvrtc of CUDA 13.0 has no run path, and Windows does not look next to a library. Where others may change the file,
- * a run path is left to do it.
+ * Opens a file next to the runtime, and keeps it open if the runtime is bound: it then finds it by its name, which it
+ * may not without. libnvrtc of CUDA 13.0 has no run path, and Windows does not look next to a library. A file that the
+ * user named says nothing of others in its folder. What opens the companions of a loaded runtime is its host's affair.
  */
 static int lb_open_companion(lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
   lb_outcome outcome = LB_OUTCOME_LOAD_FAILED;
-  if (!lb_is_allowed(search, source, path, why, why_size)) return lb_os_finds_beside();
-  return lb_os_inspect(path, why, why_size) == LB_OUTCOME_BOUND &&
-         lb_os_open(path, search->options->flags, &outcome, why, why_size) != NULL;
+  lb_trust trust = lb_trust_at(search, source);
+  int is_own = trust == LB_TRUST_NAMED && search->is_file;
+  if (!lb_is_allowed(search, is_own ? LB_TRUST_JUDGED : trust, path, why, why_size)) return trust == LB_TRUST_RUNNING;
+  if (lb_os_inspect(path, why, why_size) != LB_OUTCOME_BOUND) return 0;
+  void* handle = lb_os_open(path, search->options->flags, &outcome, why, why_size);
+  if (handle && search->companion_count < LB_COMPANIONS_MAX) search->companions[search->companion_count++] = handle;
+  return handle != NULL;
+}
+
+/* A candidate that was refused leaves no files behind that the next one would take for its own. */
+static void lb_close_companions(lb_search* search) {
+  while (search->companion_count) lb_os_close(search->companions[--search->companion_count]);
 }
 
 static int lb_accept_companion(lb_search* search, lb_source source, char* name, const char* folder, char* why,
@@ -131,7 +142,8 @@ static int lb_accept_companions(lb_search* search, lb_source source, const lb_va
                                 const void* entry, char* why, size_t why_size) {
   char* file = variant && variant->companions ? lb_os_file_of(entry) : NULL;
   char* folder = file ? lb_os_folder_of(file) : NULL;
-  int accepted = 1;
+  int accepted = folder || !variant || !variant->companions;
+  if (!accepted) snprintf(why, why_size, "its folder, where the libraries that it opens are, cannot be found");
   for (size_t i = 0; folder && accepted && variant->companions[i]; i++) {
     const char* companion = variant->companions[i];
     if (((strchr)(companion, '{') != NULL) != is_numbered) continue;
@@ -168,6 +180,8 @@ int lb_try_handle(lb_search* search, lb_source source, const char* path, void* h
   if (is_whole) outcome = lb_judge_entry(search, entry, version, sizeof version, why, sizeof why);
   if (outcome == LB_OUTCOME_BOUND) outcome = lb_judge_completeness(search, source, entry, why, sizeof why);
   lb_record_add(search->record, source, outcome, path, version, why);
+  search->is_incomplete = outcome == LB_OUTCOME_INCOMPLETE;
+  if (outcome != LB_OUTCOME_BOUND) lb_close_companions(search);
   if (outcome != LB_OUTCOME_BOUND) return 0;
   search->handle = handle;
   search->entry = entry;
@@ -201,17 +215,25 @@ int lb_try_file(lb_search* search, lb_source source, const char* path) {
   char why[LB_WHY_SIZE] = "";
   lb_identity identity = {0, 0};
   lb_outcome outcome = LB_OUTCOME_REFUSED;
+  lb_trust trust = lb_trust_at(search, source);
+  int is_own = trust == LB_TRUST_NAMED && search->is_file;
   lb_place place = lb_os_look(path, &identity, why, sizeof why);
+  size_t seen_count = search->seen_count;
   if (place == LB_PLACE_ABSENT) return -1;
   if (place == LB_PLACE_FILE && lb_is_seen(search, identity)) return 0;
   if (place == LB_PLACE_FOLDER || place == LB_PLACE_OTHER) {
     outcome = LB_OUTCOME_NOT_A_LIBRARY;
     snprintf(why, sizeof why, "not a regular file");
-  } else if (place == LB_PLACE_FILE && lb_is_allowed(search, source, path, why, sizeof why)) {
+  } else if (place == LB_PLACE_FILE && (is_own || lb_is_allowed(search, trust, path, why, sizeof why))) {
     lb_note_seen(search, identity); /* what is not allowed may be on the way of another step */
     outcome = lb_os_inspect(path, why, sizeof why);
   }
-  if (outcome == LB_OUTCOME_BOUND) return lb_try_open(search, source, path);
+  if (outcome == LB_OUTCOME_BOUND) {
+    search->is_incomplete = 0;
+    int is_bound = lb_try_open(search, source, path);
+    if (search->is_incomplete) search->seen_count = seen_count; /* its folder by another name may be whole */
+    return is_bound;
+  }
   lb_record_add(search->record, source, outcome, path, NULL, why);
   return 0;
 }

@@ -32,10 +32,6 @@ int lb_os_has_loaded(const char* name) {
   return loaded;
 }
 
-int lb_os_finds_beside(void) {
-  return 0;
-}
-
 /* 1 when folder/name is a file; `use` may be NULL. */
 static int lb_use_in(const char* folder, const char* name, void (*use)(void* imports, const lb_file* file),
                      void* imports) {

@@ -176,6 +176,8 @@ typedef struct lb_own_names {
 struct lb_judge;
 
 /* One run of the search. Holds what was found in `handle` and `entry`. */
+enum { LB_COMPANIONS_MAX = 16 }; /* further ones stay open */
+
 typedef struct lb_search {
   const lb_runtime* runtime;
   const lb_options* options;
@@ -187,8 +189,11 @@ typedef struct lb_search {
   int is_file; /* the place that was given last is a file, not a folder */
   int trust;   /* lb_trust of the folder of the system that is searched */
   int has_own;
-  lb_own_names own;       /* lb_own_names_of() */
-  struct lb_judge* judge; /* who is trusted; NULL as long as nobody asked */
+  lb_own_names own;                    /* lb_own_names_of() */
+  struct lb_judge* judge;              /* who is trusted; NULL as long as nobody asked */
+  void* companions[LB_COMPANIONS_MAX]; /* what was opened for the candidate */
+  size_t companion_count;
+  int is_incomplete; /* the last candidate was */
   void* handle;
   void* entry;
   lb_version version;

@@ -34,7 +34,7 @@ static void lb_add_floor(lb_text* text, const lb_record* record, const lb_attemp
 }
 
 /* "; version 13 or 12 is needed" */
-static void lb_add_majors(lb_text* text, const lb_record* record) {
+static void lb_add_majors(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
   uint32_t last = 0;
   for (size_t i = 0; i < lb_variant_count(record->runtime); i++) {
     uint32_t major = lb_variant_at(record->runtime, i)->minimum.major;
@@ -42,6 +42,10 @@ static void lb_add_majors(lb_text* text, const lb_record* record) {
     lb_text_add(text, last ? " or " : "; version ");
     lb_text_add_number(text, major);
     last = major;
+  }
+  if (!last) { /* the minimum rules out all of them */
+    lb_add_floor(text, record, attempt);
+    return;
   }
   lb_text_add(text, " is needed");
 }
@@ -155,7 +159,7 @@ static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attem
   lb_add_fault(text, record, attempt);
   if (attempt->outcome == LB_OUTCOME_INCOMPLETE) return; /* its version is right */
   if (attempt->outcome == LB_OUTCOME_OTHER_MAJOR && lb_variant_count(record->runtime)) {
-    lb_add_majors(text, record);
+    lb_add_majors(text, record, attempt);
     return;
   }
   lb_add_floor(text, record, attempt);

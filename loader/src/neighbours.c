@@ -136,6 +136,14 @@ static void lb_try_around(lb_search* search, const char* file) {
   }
 }
 
+/* A folder that a variable names, from the root on: what begins in the working folder is nobody's choice. */
+static char* lb_rooted_environment(const char* name) {
+  char* value = lb_os_environment(name);
+  if (value && (*value == '/' || *value == '\\' || (*value && value[1] == ':'))) return value;
+  lb_free(value);
+  return NULL;
+}
+
 int lb_search_roots(lb_search* search) {
   const char* roots = search->around->packages->roots;
   while (*roots) {
@@ -143,7 +151,7 @@ int lb_search_roots(lb_search* search) {
     size_t length = strcspn(roots, ";");
     char* name = variable < length ? lb_copy(roots, variable) : NULL;
     char* below = name ? lb_copy(roots + variable + 1, length - variable - 1) : NULL;
-    if (below) lb_try_below(search, lb_os_environment(name), below);
+    if (below) lb_try_below(search, lb_rooted_environment(name), below);
     lb_free(below);
     lb_free(name);
     roots += roots[length] ? length + 1 : length;
@@ -157,10 +165,10 @@ int lb_search_packages(lb_search* search) {
   const lb_own_names* own = lb_own_names_of(search);
   lb_try_around(search, own->file);
   lb_try_around(search, own->name);
-  lb_try_sites(search, lb_os_environment("VIRTUAL_ENV"), below);
-  lb_try_sites(search, lb_os_environment("CONDA_PREFIX"), below);
-  lb_try_below(search, lb_os_environment("CONDA_PREFIX"), LB_CONDA_LIBRARIES);
-  char* home = lb_os_environment("HOME");
+  lb_try_sites(search, lb_rooted_environment("VIRTUAL_ENV"), below);
+  lb_try_sites(search, lb_rooted_environment("CONDA_PREFIX"), below);
+  lb_try_below(search, lb_rooted_environment("CONDA_PREFIX"), LB_CONDA_LIBRARIES);
+  char* home = lb_rooted_environment("HOME");
   lb_try_sites(search, home ? lb_os_join(home, ".local") : NULL, below);
   lb_free(home);
   return search->handle != NULL;

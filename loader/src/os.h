@@ -141,8 +141,6 @@ void* lb_os_hold(const void* address);
 
 /* 1 when an image with that file name is loaded. */
 int lb_os_has_loaded(const char* name);
-/* 1 where a library that opens another by its name may find it next to itself: by a run path of its own. */
-int lb_os_finds_beside(void);
 
 /* The file of the image that holds `address`, by the name by which it was opened; NULL when unknown. For reports. */
 char* lb_os_file_of(const void* address);

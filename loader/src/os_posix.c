@@ -182,10 +182,6 @@ int lb_os_search_drivers(lb_visit_folder each, void* context) {
   return 0;
 }
 
-int lb_os_finds_beside(void) {
-  return 1;
-}
-
 int lb_os_is_refused(const char* path, char* why, size_t why_size) {
   (void)path;
   (void)why;

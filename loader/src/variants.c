@@ -22,11 +22,14 @@ static int lb_has_no_minimum(const lb_variant* variant) {
 }
 
 const lb_variant* lb_variant_of(const lb_runtime* runtime, lb_version version) {
+  const lb_variant* found = NULL;
   for (size_t i = 0; i < lb_variant_count(runtime); i++) {
     const lb_variant* variant = lb_variant_at(runtime, i);
-    if (variant->minimum.major == version.major || lb_has_no_minimum(variant)) return variant;
+    if (lb_has_no_minimum(variant)) return variant;
+    if (variant->minimum.major != version.major) continue;
+    if (!found || lb_version_compare(variant->minimum, found->minimum) < 0) found = variant;
   }
-  return NULL;
+  return found;
 }
 
 lb_version lb_variant_minimum(const lb_variant* variant, lb_version minimum) {

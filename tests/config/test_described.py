@@ -147,6 +147,7 @@ WRONG = [
     (REST, VARIANT.replace('"3.0"', '"3"'), "'3' does not have two or three numbers", "1.19"),
     (REST, VARIANT.replace('"core.so.{major}"', '"core.so"') + OTHER, "'core.so' is not a companion of all", "{major}"),
     (REST, VARIANT.replace('"core.so.{major}"', '"a/b.so"'), "'a/b.so' is not the file name of a library", "plain"),
+    (REST, VARIANT.replace('"core.so.{major}"', '"core*.so"'), "'core*.so' is not a file name", "{major}"),
     (REST, VARIANT.replace('"a/b.so.3"', '"a b"'), "'a b' is not a file below site-packages", "thing/lib"),
     (REST, VARIANT.replace("python = ", "x = "), "unknown key", ""),
     (REST, f'roots = ["lib"]\n{VARIANT}', "'lib' is not a folder below an environment variable", "THING_HOME/lib"),

@@ -76,9 +76,9 @@ class Site:
         compile_c(self.rid, "-shared", "-fPIC", *defines, HERE / "stub" / "pair.c", "-o", place / library.format(major))
         return place
 
-    def run(self, **env):
+    def run(self, *words, **env):
         environment = {"PATH": os.environ["PATH"], **{key: str(value) for key, value in env.items()}}
-        return run_checked(self.program, env=environment).splitlines()
+        return run_checked(self.program, *words, env=environment).splitlines()
 
 
 def build_program(latebind, folder, rid, described=DESCRIBED):
@@ -116,6 +116,39 @@ def test_the_best_version_that_is_installed_is_bound(site):
 def test_a_folder_below_an_environment_variable_is_searched(site):
     below = site.install(2, 5, below="../home/lib")
     assert site.run(PAIR_HOME=below.parent) == ["2 2.5", str(below / "libpair.so.2")]
+
+
+def test_a_file_that_a_user_names_says_nothing_of_the_others_in_its_folder(site):
+    three = site.install(3, 9)
+    three.chmod(0o1777)
+    _, message = site.run(PAIR_LIB_PATH=three / "libpair.so.3")
+    assert "it opens libpart.so, which cannot be used: " in message
+    assert "write" in message
+    three.chmod(0o755)
+    assert site.run(PAIR_LIB_PATH=three / "libpair.so.3")[0] == "3 3.9"
+
+
+def test_what_a_refused_copy_opens_is_closed_before_the_next_one(site):
+    site.install(2, 0)
+    good = site.install(2, 5, below="../home/lib")
+    number, library, part = site.run("libpart.so", PAIR_HOME=good.parent)
+    assert (number, library) == ("2 2.5", str(good / "libpair.so.2"))
+    assert part == str((good / "libpart.so").resolve())
+
+
+def test_a_link_without_the_other_files_does_not_hide_the_folder_that_has_them(site):
+    good = site.install(2, 5, below="../home/lib")
+    link = site.folder / "two/lib/libpair.so.2"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(good / link.name)
+    assert site.run(PAIR_HOME=good.parent) == ["2 2.5", str(good / link.name)]
+
+
+def test_a_folder_in_the_working_folder_is_not_searched(site):
+    below = site.install(2, 5, below="../home/lib")
+    status, message = run_checked(site.program, env={"PAIR_HOME": "."}, cwd=below.parent).splitlines()
+    assert status == "7 "
+    assert "lib/libpair" not in message
 
 
 WRONG = [

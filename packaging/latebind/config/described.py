@@ -163,6 +163,7 @@ class DescribedStub(Table, frozen=True):
             "FindCUDAToolkit. They get the stub."
         ),
     ] = ()
+    pkg_config: Annotated[str, Meta(description="Name for pkg-config. The default is `library`.")] = ""
     header: Annotated[
         str, Meta(description="Name of a header: latebind finds the folder of all headers by this file.")
     ] = ""
@@ -354,6 +355,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             packages=self.stub.packages or tuple(dict.fromkeys((self.name, library))),
             targets=self.stub.targets,
             variables=self.stub.variables,
+            pkg_config=self.stub.pkg_config,
             header=self.stub.header,
             system=self.stub.system,
             driver=self.driver,

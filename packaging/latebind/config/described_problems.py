@@ -125,6 +125,16 @@ def _apart_problems(described: DescribedRuntime) -> Iterator[Problem]:
             yield (key,), f"{key} has no effect next to variants", f"Remove {key}, or write it below [[variants]]."
 
 
+def _companion_problems(described: DescribedRuntime, variant: DescribedVariant) -> Iterator[Problem]:
+    names = [name for system in DescribedFiles.__struct_fields__ for name in getattr(variant.companions, system)]
+    for name in names:
+        if set("*{}") & set(re.sub(r"\{(major|minor)\}", "", name)):
+            yield ("companions",), f"{name!r} is not a file name", "Of a version, {major} and {minor} can be in it."
+    if described.version == "none" and any("{" in name for name in names):
+        text = "a companion's name has a version, which the library does not report"
+        yield ("companions",), text, "Leave the file out."
+
+
 def _variant_problems(described: DescribedRuntime, variant: DescribedVariant) -> Iterator[Problem]:
     if described.version != "none":
         yield from version_problems("minimum", variant.minimum)
@@ -141,6 +151,7 @@ def _variant_problems(described: DescribedRuntime, variant: DescribedVariant) ->
     )
     for (_, system), text, advice in _file_problems(plain):
         yield ("companions", system), text, advice
+    yield from _companion_problems(described, variant)
     for system, names in msgspec.structs.asdict(variant.companions).items():
         others = [getattr(other.companions, system) for other in described.variants]
         for name in names:
@@ -177,6 +188,7 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
         ("targets", stub.targets),
         ("variables", stub.variables),
         ("library", (stub.library,)),
+        ("pkg_config", (stub.pkg_config,)),
     ):
         for name in names:
             if not _LINKED.match(name):
