@@ -1,4 +1,4 @@
-"""Binds public C libraries by the descriptions in examples/stubs: some versions of each, none, and one that is too old.
+"""Binds public C libraries by latebind's descriptions or those in examples/stubs: versions of each, none, a too old one.
 
 The libraries come from Debian's releases and from wheels. Nothing of them is installed.
 """
@@ -131,11 +131,17 @@ def _download(origin: str, package: str, folder: Path) -> None:
         wheel.unlink()
 
 
+def find_description(key: str) -> str:
+    """What `latebind stub` is given: the file in examples/stubs, or the name of a library that latebind describes."""
+    file = STUBS / f"{key}.toml"
+    return str(file) if file.is_file() else key
+
+
 def build_program(key: str, first: Path, folder: Path, minimum: int = 0) -> Path:
     """A program on the stub of a library, whose functions are those of the file `first`."""
     library, program = LIBRARIES[key], folder / "program"
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "latebind", "stub", str(STUBS / f"{key}.toml"), "--source"]
+    command = [sys.executable, "-m", "latebind", "stub", find_description(key), "--source"]
     subprocess.run([*command, "--functions", first, "--output", folder], check=True, capture_output=True)
     text = _PROGRAM.format(name=library.name, declared=library.declared, code=library.code)
     (folder / "program.c").write_text(text, encoding="utf-8")

@@ -124,8 +124,8 @@ static int lb_judge_security(const lb_judge* judge, const char* path, const lb_s
   return 1;
 }
 
-/* In this order: LocalFree() of Debian's wine 8 for arm64 spoils the register x18, and the next call of the system sets
- * it again. */
+/* In this order: LocalFree() of Debian's wine 8 for arm64 spoils the register that Windows reserves, and the next call
+ * of the system sets it again. */
 static void lb_release_security(lb_security* security) {
   LocalFree(security->descriptor);
   CloseHandle(security->place);

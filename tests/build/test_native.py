@@ -8,7 +8,6 @@ from pathlib import Path
 
 import lief
 import pytest
-from tests.binary.test_indirect import USER, list_names
 
 from latebind.build import intree, native
 from latebind.build.inputs import SourceBoundary
@@ -26,6 +25,7 @@ from latebind.system.tree import hash_tree
 from latebind.tables.targets import host_rid, target
 from loadcheck.binary.read import read_image
 from tests.client import BOUND, CMAKE, CONFIG, SOURCE, copy_client, edit, write_client, write_portable
+from tests.compilers.test_indirect import USER, list_names
 from tests.programs import not_run, run_checked
 
 HERE = target("linux-x64")
@@ -449,7 +449,7 @@ def test_hide_keeps_only_marked_symbols_for_macos_where_the_linker_ignores_lists
     source = '__attribute__((visibility("default"))) int tiny_add(void) { return 1; }\nint other(void) { return 1; }\n'
     lines = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C)\nadd_library(tiny SHARED tiny.c)\n"
     write_client(tmp_path, latebind=config, cmakelists=f"{lines}install(TARGETS tiny COMPONENT tiny)\n", tiny=source)
-    staged = stage_target(load(tmp_path / "latebind.toml"), target("osx-arm64"), tmp_path)
+    staged = stage_target(read_project(tmp_path / "latebind.toml", tmp_path), target("osx-arm64"))
     exported = {export.name for export in read_image(library(staged).read_bytes(), "tiny").exports}
     assert exported - {"__dso_handle", "_mh_dylib_header"} == {"tiny_add"}  # what zig adds
 

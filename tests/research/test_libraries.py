@@ -7,7 +7,7 @@ import pytest
 from research.libraries import LIBRARIES, STUBS, build_program, find_copy, run_program
 
 
-@pytest.mark.parametrize("key", LIBRARIES)
+@pytest.mark.parametrize("key", sorted(path.stem for path in STUBS.glob("*.toml")))
 def test_a_description_has_at_most_ten_lines(key):
     assert len((STUBS / f"{key}.toml").read_text("utf-8").splitlines()) <= 10
 
