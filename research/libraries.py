@@ -1,4 +1,4 @@
-"""Binds public C libraries by latebind's descriptions or those in examples/stubs: versions of each, none, a too old one.
+"""Binds public C libraries by latebind's descriptions or those in examples/stubs: versions of each, none, one too old.
 
 The libraries come from Debian's releases and from wheels. Nothing of them is installed.
 """
