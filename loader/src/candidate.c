@@ -69,9 +69,14 @@ static lb_outcome lb_judge_entry(lb_search* search, void* entry, char* version, 
 #define LB_TRUST_OF(step, source, name, rule) [LB_SOURCE_##source] = LB_TRUST_##rule,
 static const lb_trust lb_trusts[] = {LB_PLACES(LB_TRUST_OF)};
 
-/* How a file from a place is trusted. Of a very file that the user named, that is its own affair. */
+/* How the files of a place are trusted. */
 static lb_trust lb_trust_at(const lb_search* search, lb_source source) {
   return lb_trusts[source] == LB_TRUST_FOLDER ? (lb_trust)search->trust : lb_trusts[source];
+}
+
+/* Whether the user named the very file, which is then opened whoever may change it. */
+static int lb_is_named_file(const lb_search* search, lb_trust trust) {
+  return trust == LB_TRUST_NAMED && search->is_file;
 }
 
 /* Whether a file may be opened. The exceptions are systems' own. */
@@ -96,11 +101,6 @@ static int lb_has_file(void* name, const char* folder, lb_trust trust) {
   return has;
 }
 
-/* Whether the runtime can find a file by its name: it is loaded, next to the runtime, or where the system looks. */
-static int lb_finds_companion(char* name, const char* folder) {
-  return lb_os_has_loaded(name) || lb_has_file(name, folder, LB_TRUST_RUNNING) || lb_os_search(name, lb_has_file, name);
-}
-
 /*
  * Opens a file next to the runtime, and keeps it open if the runtime is bound: it then finds it by its name, which it
  * may not without. libnvrtc of CUDA 13.0 has no run path, and Windows does not look next to a library. A file that the
@@ -109,8 +109,8 @@ static int lb_finds_companion(char* name, const char* folder) {
 static int lb_open_companion(lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
   lb_outcome outcome = LB_OUTCOME_LOAD_FAILED;
   lb_trust trust = lb_trust_at(search, source);
-  int is_own = trust == LB_TRUST_NAMED && search->is_file;
-  if (!lb_is_allowed(search, is_own ? LB_TRUST_JUDGED : trust, path, why, why_size)) return trust == LB_TRUST_RUNNING;
+  lb_trust of_others = lb_is_named_file(search, trust) ? LB_TRUST_JUDGED : trust;
+  if (!lb_is_allowed(search, of_others, path, why, why_size)) return trust == LB_TRUST_RUNNING;
   if (lb_os_inspect(path, why, why_size) != LB_OUTCOME_BOUND) return 0;
   void* handle = lb_os_open(path, search->options->flags, &outcome, why, why_size);
   if (handle && search->companion_count < LB_COMPANIONS_MAX) search->companions[search->companion_count++] = handle;
@@ -122,14 +122,16 @@ static void lb_close_companions(lb_search* search) {
   while (search->companion_count) lb_os_close(search->companions[--search->companion_count]);
 }
 
+/* The runtime finds a file by its name if that is loaded, next to the runtime, or where the system looks. */
 static int lb_accept_companion(lb_search* search, lb_source source, char* name, const char* folder, char* why,
                                size_t why_size) {
   char reason[LB_WHY_SIZE / 2] = "out of memory";
-  if (!name || !lb_finds_companion(name, folder)) {
+  if (name && lb_os_has_loaded(name)) return 1;
+  if (!name || !lb_has_file(name, folder, LB_TRUST_RUNNING)) {
+    if (name && lb_os_search(name, lb_has_file, name)) return 1;
     snprintf(why, why_size, "it opens %s, which is missing", name ? name : "another library");
     return 0;
   }
-  if (lb_os_has_loaded(name) || !lb_has_file(name, folder, LB_TRUST_RUNNING)) return 1;
   char* path = lb_os_join(folder, name);
   int is_open = path && lb_open_companion(search, source, path, reason, sizeof reason);
   lb_free(path);
@@ -181,8 +183,10 @@ int lb_try_handle(lb_search* search, lb_source source, const char* path, void* h
   if (outcome == LB_OUTCOME_BOUND) outcome = lb_judge_completeness(search, source, entry, why, sizeof why);
   lb_record_add(search->record, source, outcome, path, version, why);
   search->is_incomplete = outcome == LB_OUTCOME_INCOMPLETE;
-  if (outcome != LB_OUTCOME_BOUND) lb_close_companions(search);
-  if (outcome != LB_OUTCOME_BOUND) return 0;
+  if (outcome != LB_OUTCOME_BOUND) {
+    lb_close_companions(search);
+    return 0;
+  }
   search->handle = handle;
   search->entry = entry;
   search->record->bound = 1;
@@ -216,7 +220,6 @@ int lb_try_file(lb_search* search, lb_source source, const char* path) {
   lb_identity identity = {0, 0};
   lb_outcome outcome = LB_OUTCOME_REFUSED;
   lb_trust trust = lb_trust_at(search, source);
-  int is_own = trust == LB_TRUST_NAMED && search->is_file;
   lb_place place = lb_os_look(path, &identity, why, sizeof why);
   size_t seen_count = search->seen_count;
   if (place == LB_PLACE_ABSENT) return -1;
@@ -224,7 +227,8 @@ int lb_try_file(lb_search* search, lb_source source, const char* path) {
   if (place == LB_PLACE_FOLDER || place == LB_PLACE_OTHER) {
     outcome = LB_OUTCOME_NOT_A_LIBRARY;
     snprintf(why, sizeof why, "not a regular file");
-  } else if (place == LB_PLACE_FILE && (is_own || lb_is_allowed(search, trust, path, why, sizeof why))) {
+  } else if (place == LB_PLACE_FILE &&
+             (lb_is_named_file(search, trust) || lb_is_allowed(search, trust, path, why, sizeof why))) {
     lb_note_seen(search, identity); /* what is not allowed may be on the way of another step */
     outcome = lb_os_inspect(path, why, sizeof why);
   }

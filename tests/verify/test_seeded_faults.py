@@ -8,6 +8,7 @@ import pytest
 
 from latebind.tables.presets import preset
 from machines import table
+from tests.client import edit
 from tests.native.emulated import cache
 from tests.programs import CLI, run_checked, run_program
 
@@ -130,8 +131,5 @@ def test_a_fault_in_the_sources_is_caught(new, tmp_path, fault):
     (old, replacement), expected = SOURCES[fault]
     root = tmp_path / "tiny"
     shutil.copytree(new, root, ignore=shutil.ignore_patterns("build", "reports", "dist"))
-    source = root / "native" / "tiny.c"
-    text = source.read_text("utf-8")
-    assert old in text
-    source.write_text(text.replace(old, replacement), encoding="utf-8")
+    edit(root / "native" / "tiny.c", old, replacement)
     assert caught(verify(root)) == expected

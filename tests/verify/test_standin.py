@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from machines import table
+from tests.client import edit
 from tests.native.emulated import cache
 from tests.programs import CLI, run_program
 
@@ -89,10 +90,7 @@ def test_a_fault_of_the_library_fails(new, tmp_path, fault):
     (old, replacement), expected = FAULTS[fault]
     root = tmp_path / "tiny"
     shutil.copytree(new, root, ignore=shutil.ignore_patterns("build", "reports", "dist"))
-    source = root / "native" / "tiny.c"
-    text = source.read_text("utf-8")
-    assert old in text
-    source.write_text(text.replace(old, replacement), encoding="utf-8")
+    edit(root / "native" / "tiny.c", old, replacement)
     failed = {case["scenario"] for case in verify(root, tmp_path) if case["outcome"] == "failed"}
     assert expected <= failed
     assert failed == expected or fault == "adds nothing"

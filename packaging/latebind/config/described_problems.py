@@ -28,6 +28,7 @@ _SCALES = (2, 3)
 _BITS = {"integer": (32, WIDE), "structure": (8, 16, 32)}
 _FILE = re.compile(r"^[A-Za-z0-9_.*+-]+$")
 _ROOT = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*/[A-Za-z0-9_./-]+$")
+_PLACEHOLDER = re.compile(r"\{(major|minor)\}")
 _SIGN = re.compile(r"^[A-Za-z0-9_./+-]+$")
 _PACKAGE = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")
 _ENDINGS = {
@@ -128,7 +129,7 @@ def _apart_problems(described: DescribedRuntime) -> Iterator[Problem]:
 def _companion_problems(described: DescribedRuntime, variant: DescribedVariant) -> Iterator[Problem]:
     names = [name for system in DescribedFiles.__struct_fields__ for name in getattr(variant.companions, system)]
     for name in names:
-        if set("*{}") & set(re.sub(r"\{(major|minor)\}", "", name)):
+        if set("*{}") & set(_PLACEHOLDER.sub("", name)):
             yield ("companions",), f"{name!r} is not a file name", "Of a version, {major} and {minor} can be in it."
     if described.version == "none" and any("{" in name for name in names):
         text = "a companion's name has a version, which the library does not report"
@@ -145,7 +146,7 @@ def _variant_problems(described: DescribedRuntime, variant: DescribedVariant) ->
     yield from _file_problems(variant.files)
     plain = DescribedFiles(
         **{
-            system: tuple(re.sub(r"\{(major|minor)\}", "0", name) for name in getattr(variant.companions, system))
+            system: tuple(_PLACEHOLDER.sub("0", name) for name in getattr(variant.companions, system))
             for system in DescribedFiles.__struct_fields__
         }
     )
