@@ -1,7 +1,7 @@
-"""The tests of latebind are in tests/, those of latenn in latenn/tests/; both have what tests/plugin.py offers."""
+"""What the tests of latebind and loadcheck share."""
 
 import os
 
-pytest_plugins = ["tests.plugin"]
+pytest_plugins = ["testing.plugin", "testing.latenn"]
 for name in ("VIRTUAL_ENV", "UV_PYTHON", "UV_PROJECT_ENVIRONMENT"):  # of nox
     os.environ.pop(name, None)  # programs under test, such as uv, would install into the tests' own environment

@@ -38,7 +38,7 @@ PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 EVERY_STEP = (("build",), ("pack",), ("audit", "--output", "reports"), ("verify",))
 WITHOUT_TOOLS = ("build", "audit", "gate", "matrix")
 """Commands of latebind that need neither a .NET SDK nor a JDK."""
-QUICK = "not slow and not emulated and not workflows"
+QUICK = "not slow and not emulated and not workflows and not libraries"
 MACHINES = ".latebind/machines"
 BENCHES = {
     "audit": "bench/audit.py",
@@ -66,7 +66,7 @@ def latenn(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the quick tests; `-- tests/verify`, `-- loadcheck/tests -k LB101`, `-- -m slow` for others."""
+    """Run the quick tests of latebind and loadcheck; `-- tests/verify`, `-- -k LB101`, `-- -m slow` for others."""
     install(session, "native", "verify", groups=("headers", "machines", "test", "docs", "workflows"))
     run_tests(session)
 
@@ -78,6 +78,16 @@ def loadcheck_tests(session: nox.Session) -> None:
     session.chdir("loadcheck")
     chosen = () if "-m" in session.posargs else ("-m", "not slow")
     session.run("pytest", "-n", "auto", *chosen, *session.posargs)
+
+
+@nox.session(name="latenn-tests")
+def latenn_tests(session: nox.Session) -> None:
+    """Run latenn's quick tests in its own folder, with latebind installed as a wheel; `-- -m slow` for others."""
+    fresh = ("--reinstall-package", "latebind", "--reinstall-package", "loadcheck")
+    options = fresh if session.venv_backend == "uv" else ("--force-reinstall",)
+    session.install(*options, "./loadcheck", ".[native,verify]", *list_groups("headers", "machines", "test"))
+    session.chdir("latenn")
+    run_tests(session)
 
 
 @nox.session(venv_backend="uv")
@@ -95,6 +105,7 @@ def minimums(session: nox.Session) -> None:
 def libraries(session: nox.Session) -> None:
     """Test latenn's tensors in PyTorch and JAX, which it installs (half a gigabyte)."""
     install(session, "native", "verify", groups=("test", "machines", "libraries"))
+    session.chdir("latenn")
     session.run("pytest", "-m", "libraries", *session.posargs)
 
 
@@ -189,7 +200,7 @@ def run_tests(session: nox.Session, *options: str) -> None:
 
 def list_c_sources(session: nox.Session) -> list[str]:
     """The C files of the project, without those that builds and runs left in ignored folders."""
-    folders = ("loader", "latenn", "templates", "tests/native", "machines", "packaging")
+    folders = ("loader", "latenn", "templates", "tests/native", "testing", "machines", "packaging")
     listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
     names = str(session.run(*listing, silent=True, stderr=None, external=True, log=False)).splitlines()
     return sorted(name for name in names if name.endswith((".c", ".h", ".hpp")) and (ROOT / name).is_file())

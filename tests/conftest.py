@@ -38,7 +38,7 @@ def links(tmp_path_factory):
 @pytest.fixture(scope="session")
 def read_assembly(tmp_path_factory):
     """Reads an assembly or its symbols; skips without a .NET SDK."""
-    from tests.dotnet_reader import assembly_reader  # noqa: PLC0415  # few tests need what it imports
+    from testing.dotnet_reader import assembly_reader  # noqa: PLC0415  # few tests need what it imports
 
     return assembly_reader(tmp_path_factory.mktemp("reader"))
 

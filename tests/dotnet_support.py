@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import shutil
 import sys
 from dataclasses import replace
@@ -15,8 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 import onnx
-import pytest
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from latebind.build.stage import Stage, open_stage, write_manifest
 from latebind.config.config import Config
@@ -24,15 +22,12 @@ from latebind.config.document import Document
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer, run_built
 from latebind.verify.run.bench import failing_at
 from loadcheck.model import Rid
-from machines import NotAvailableError, dotnet_sdk, mono
-from tests import models
-from tests.client import edit, rewritten
+from testing.needs import dotnet_environment, with_mono
+from tests.client import rewritten
 from tests.conftest import ROOT
-from tests.needs import available
-from tests.programs import CLI, run_checked
+from tests.programs import run_checked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
     from types import ModuleType
 
@@ -40,49 +35,6 @@ LATENN = ROOT / "latenn"
 SMOKE = LATENN / "verify" / "Smoke"
 VERSION = "0.1.0"
 RID = Rid("linux-x64")
-
-
-@cache
-def dotnet_environment() -> dict[str, str]:
-    """The environment with `dotnet` in it: the one on PATH, else the one for tests. Skips where there is neither."""
-    if os.environ.get("LATEBIND_NO_DOTNET"):
-        pytest.skip("not run: LATEBIND_NO_DOTNET is set")
-    try:
-        return dotnet_sdk.prepare(ROOT / ".latebind" / "dotnet").apply(os.environ)
-    except NotAvailableError as error:
-        pytest.skip(f"not run: no .NET SDK: {error}")
-
-
-@cache
-def mono_folder() -> Path:
-    """The folder with `mono`: of the one on PATH, else of the one for tests. Skips where there is neither."""
-    return available(mono.prepare, ROOT / ".latebind" / "mono").folder
-
-
-def copied_latenn(folder: Path, *, symbols: bool) -> Path:
-    """Copy latenn into `folder`. Its symbols take as long as all libraries; without them its sdists are others."""
-    outputs = shutil.ignore_patterns("build", "stage", "dist", "reports", "bin", "obj", "__pycache__", "tests", "bench")
-    shutil.copytree(LATENN, folder / "latenn", ignore=outputs)
-    if not symbols:
-        edit(folder / "latenn" / "latebind.toml", "symbols = true\n", "")
-    return folder
-
-
-def packed_latenn(source: Path, out: Path, *more: str) -> Path:
-    """Pack a copy of latenn that is in `source`; everything is made below `out`. Gives the folder of the packages."""
-    try:
-        env = dotnet_environment()
-    except pytest.skip.Exception:
-        env = dict(os.environ)
-    command = [*CLI, "-q", "-C", source / "latenn", "--workdir", out, "pack", *more]
-    env = {**env, "LATEBIND_COMMIT": ""}  # copies have no repository
-    run_checked(*command, env=env)
-    return out / "dist"
-
-
-def with_mono(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment with `mono` on PATH."""
-    return {**environment, "PATH": os.pathsep.join([str(mono_folder()), environment.get("PATH", "")])}
 
 
 def make_stage(root: Path, libraries: dict[str, list[Path]], rid: str = RID) -> Stage:
@@ -169,12 +121,6 @@ def shared_library(library: Path, source: Path | str, *arguments: str) -> Path:
     return library
 
 
-def echo_core(folder: Path) -> Path:
-    """latenn's core that returns what it gets, for tests of the managed part alone."""
-    include = LATENN / "native" / "include"
-    return shared_library(folder / "liblatenn_core.so", LATENN / "dotnet" / "Checks" / "echo_core.c", f"-I{include}")
-
-
 NATIVE_FILES = {
     "linux-x64": "libdemo.so",
     "linux-arm64": "libdemo.so",
@@ -244,7 +190,10 @@ class CaseWriter:
 
 def identity_model(type_: int, shape: list[object]) -> bytes:
     """y = Identity(x)."""
-    return models.identity(type_, shape, opset=19, ir=9)
+    ports = [helper.make_tensor_value_info(name, type_, shape) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "test", ports[:1], ports[1:])
+    opsets = [helper.make_opsetid("", 19)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
 
 
 def small_cases(folder: Path) -> Path:
@@ -275,5 +224,6 @@ def spoiled_cases(cases: Path, folder: Path) -> Path:
     return folder
 
 
-NUMERIC = {**{number: name for name, number in models.PLAIN.items()}, TensorProto.BFLOAT16: "u2"}
+NUMERIC = {number: helper.tensor_dtype_to_np_dtype(number).name for number in (*range(1, 8), *range(9, 14))}
+NUMERIC[TensorProto.BFLOAT16] = "u2"
 """bfloat16 by its bits: Identity does not look at them."""

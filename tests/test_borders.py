@@ -10,25 +10,25 @@ from tests.conftest import ROOT
 LATENN = re.compile(r"""(?:ROOT|\]) / ["']latenn["'/]|\blatenn_(?:here|packages|site)\b|\bLATENN\b""")
 """How a test reaches latenn's files or packages."""
 OF_THE_REPOSITORY = {
-    "plugin.py": "makes latenn's packages, for latenn's tests",
-    "dotnet_support.py": "the same",
+    "dotnet_support.py": "makes .NET programs that use latenn's packages",
     "test_borders.py": "this table",
     "test_docs.py": "the pages of latenn are on the site",
+    "ci/test_cibuildwheel.py": "builds latenn's wheels with cibuildwheel",
     "ci/test_docs_site.py": "the pages of latenn are on the site",
     "ci/test_reference.py": "the reference of latenn is on the site",
     "ci/test_workflows.py": "the workflow makes latenn",
+    "research/test_fuzz_customop.py": "runs damaged models in latenn's operator",
     "research/test_sabotage.py": "breaks latenn's packages",
 }
 """Modules about the whole repository, which has latenn."""
-NOT_YET = {
-    "ecosystems/nuget/test_consumed.py",
-    "ecosystems/nuget/test_managed.py",
-    "emulated/test_machines.py",
-    "native/test_ort_api.py",
-    "verify/run/conftest.py",
-    "verify/run/test_nupkg.py",
+NOT_YET = {"ecosystems/nuget/test_managed.py", "verify/run/conftest.py", "verify/run/test_nupkg.py"}
+"""Modules that should use a project of tests/clients/ instead."""
+OF_LATEBIND = {
+    "npm/conftest.py": {"latebind.ecosystems.npm.pack"},  # the modules that every npm package of latebind has
+    "npm/test_places.py": {"latebind.ecosystems.npm.pack"},
+    "python/test_emulated.py": {"latebind.errors", "latebind.verify.cases.installers"},
 }
-"""Modules that should use a project of tests/clients/ instead, or move to latenn/tests/."""
+"""What latenn's tests import of latebind: all else, they use as any project does."""
 
 
 def list_imports(path):
@@ -44,6 +44,19 @@ def test_latebinds_tests_use_their_own_clients():
         if LATENN.search(re.sub(r'"""(?:.|\n)*?"""|#.*', "", path.read_text("utf-8")))
     }
     assert named == OF_THE_REPOSITORY.keys() | NOT_YET
+
+
+def test_latenns_tests_need_nothing_of_latebinds():
+    folder = ROOT / "latenn/tests"
+    own = {path.name.removesuffix(".py") for path in folder.iterdir()}
+    imported = {path.relative_to(folder).as_posix(): list_imports(path) for path in folder.rglob("*.py")}
+    foreign = {
+        name: {module for module in modules if module.split(".")[0] in ("latebind", "loadcheck", "ci", "research")}
+        for name, modules in imported.items()
+    }
+    shared = {module for modules in imported.values() for module in modules if module.startswith("tests.")}
+    assert {name: modules for name, modules in foreign.items() if modules} == OF_LATEBIND
+    assert {module.split(".")[1] for module in shared} <= own
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "loadcheck/tests").rglob("*.py")), ids=lambda path: path.stem)

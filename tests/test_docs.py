@@ -20,9 +20,9 @@ from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, _properties
 from latebind.system.resources import cmake_dir
 from latebind.verify.cases import scenarios
 from latebind.verify.cases.layouts import LAYOUTS
+from testing.building import build, configure, needed_compiler
+from testing.needs import runtime_folder
 from tests.conftest import ROOT
-from tests.native.building import build, configure, needed_compiler
-from tests.needs import runtime_folder
 from tests.programs import run_checked, run_program
 
 DOCS = ROOT / "docs"

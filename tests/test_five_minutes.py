@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from latebind.tables.targets import host_rid
-from tests.needs import official_header, require_programs, runtime_folder
+from testing.needs import official_header, require_programs, runtime_folder
 from tests.programs import assert_success, run_checked, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linux-x64 is shown")]

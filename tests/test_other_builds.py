@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from testing.needs import require_programs
 from tests.conftest import ROOT
-from tests.needs import require_programs
 from tests.programs import assert_success, run_checked, run_program
 
 PAGE = (ROOT / "docs/howto/other-builds.md").read_text("utf-8")

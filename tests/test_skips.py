@@ -2,17 +2,17 @@
 
 import ast
 import os
-import shutil
 import sys
 from fnmatch import fnmatch
 
 import pytest
 
+from testing.plugin import unexpected_skips
 from tests.conftest import ROOT
-from tests.plugin import unexpected_skips
 from tests.programs import run_program
 
-FOLDERS = ("tests", "loadcheck/tests", "latenn/tests")
+TOGETHER = ("tests", "loadcheck/tests")
+FOLDERS = (*TOGETHER, "testing", "latenn/tests")
 TEST = """import pytest
 def test_none():
     pass
@@ -34,8 +34,7 @@ def test_one():
 def test_an_unexpected_skip_fails_the_run(tmp_path, reason, status, workers):
     folder = tmp_path / "tests"
     folder.mkdir()
-    shutil.copy(ROOT / "tests" / "plugin.py", folder / "conftest.py")
-    shutil.copy(ROOT / "tests" / "skips.toml", folder)
+    (folder / "conftest.py").write_text('pytest_plugins = ["testing.plugin"]\n', encoding="utf-8")
     (folder / "test_it.py").write_text(TEST.format(reason=reason), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "--rootdir", tmp_path, folder]
     env = {**os.environ, "LATEBIND_STRICT_SKIPS": "1", "PYTHONPATH": str(ROOT)}
@@ -76,7 +75,7 @@ def test_every_reason_begins_alike():
 def test_every_folder_of_tests_is_collected(pytestconfig):
     """pytest's own list of folders to pass over has names that folders of tests may have, such as build."""
     passed_over = pytestconfig.getini("norecursedirs")
-    modules = [path.relative_to(ROOT) for folder in FOLDERS for path in (ROOT / folder).rglob("test_*.py")]
+    modules = [path.relative_to(ROOT) for folder in TOGETHER for path in (ROOT / folder).rglob("test_*.py")]
     folders = {part for path in modules for part in path.parts[:-1]}
     assert "build" in folders
     assert not [name for name in folders if any(fnmatch(name, pattern) for pattern in passed_over)]
@@ -84,6 +83,6 @@ def test_every_folder_of_tests_is_collected(pytestconfig):
 
 def test_no_module_is_in_two_folders(pytestconfig):
     """They are one package, `tests`, in which one would hide the other."""
-    assert pytestconfig.getini("testpaths") == list(FOLDERS)
-    modules = [path.relative_to(ROOT / folder) for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    assert pytestconfig.getini("testpaths") == list(TOGETHER)
+    modules = [path.relative_to(ROOT / folder) for folder in TOGETHER for path in (ROOT / folder).rglob("*.py")]
     assert len(modules) == len(set(modules)) > 0

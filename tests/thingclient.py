@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from testing.needs import require_programs
 from tests.client import CONFIG, copy_client, read_client
-from tests.needs import require_programs
 from tests.programs import run_checked
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conftest import ROOT
-from tests.needs import official_header, require_programs
-from tests.programs import run_checked
+from testing.building import ROOT
+from testing.needs import official_header, require_programs
+from testing.programs import run_checked
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.conftest import ROOT
+from testing.building import ROOT
 
 LATENN = ROOT / "latenn"
 PAGE = LATENN / "docs" / "onnxruntime-options.md"

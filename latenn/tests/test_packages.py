@@ -1,21 +1,18 @@
 """The packages of our first client: nothing linked, nothing bundled, small, equal from folder to folder."""
 
-import dataclasses
+import hashlib
+import json
 import re
 import shutil
 import sys
+import zipfile
 
 import lief
 import pytest
 
-from latebind.checks.policy import project_policy
-from latebind.config.file import load
-from loadcheck.archive import sha256
-from loadcheck.audit import audit_paths
-from tests.client import members
-from tests.conftest import ROOT
-from tests.dotnet_support import copied_latenn, packed_latenn
-from tests.programs import assert_success, run_checked
+from testing.building import ROOT
+from testing.latenn import LATENN, copied_latenn, packed_latenn
+from testing.programs import assert_success, run_checked
 
 LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so\.2)$")
 LIMIT = 500 * 1024
@@ -25,6 +22,21 @@ TRIAL = ("hatchling", "editables", "numpy", "onnxruntime")
 @pytest.fixture(scope="module")
 def dist(latenn_here):
     return latenn_here
+
+
+def members(package):
+    with zipfile.ZipFile(package) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def hash_files(folder):
+    files = [path for path in folder.rglob("[!.]*") if path.is_file()]
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def audit(latebind, folder):
+    """What `latebind audit` reports of a folder with latenn's packages."""
+    return json.loads(assert_success(latebind("-C", LATENN, "audit", folder, "--format", "json")))
 
 
 def list_differences(left, right):
@@ -91,13 +103,10 @@ def test_wheels_and_nupkgs_hold_equal_native_bytes(dist):
     assert all(len(set(copies)) == 1 for copies in by_name.values())
 
 
-def test_their_own_audit_is_clean_and_would_not_be_with_another_rule(dist):
-    policy = project_policy(load(ROOT / "latenn" / "latebind.toml"))
-    report = audit_paths([dist], policy)
-    assert (report.findings, report.waived) == ((), ())
-    assert report.subjects >= 4
-    stricter = dataclasses.replace(policy, exports={"*": ("nothing_*",)})
-    assert {finding.code for finding in audit_paths([dist], stricter).findings} == {"LB201"}
+def test_their_own_audit_is_clean(dist, latebind):
+    report = audit(latebind, dist)
+    assert report["findings"] == []
+    assert report["subjects"] >= 4
 
 
 @pytest.mark.slow
@@ -105,8 +114,7 @@ def test_two_builds_in_different_folders_give_equal_packages(dist, latenn_packag
     """Packages for this machine, and libraries by the other two linkers."""
     copy = copied_latenn(tmp_path / "another place" / "checkout", symbols=True)
     other = packed_latenn(copy, tmp_path / "another work")
-    hashes = [{path.name: sha256(path) for path in folder.rglob("[!.]*") if path.is_file()} for folder in (other, dist)]
-    assert hashes[0] == hashes[1]
+    assert hash_files(other) == hash_files(dist)
     targets = ("osx-arm64", "win-x64")
     assert_success(latebind("-C", copy / "latenn", "--workdir", other.parent, "build", "--target", ",".join(targets)))
     for rid in targets:
@@ -114,7 +122,7 @@ def test_two_builds_in_different_folders_give_equal_packages(dist, latenn_packag
 
 
 @pytest.mark.slow
-def test_all_targets_come_from_this_machine_small_and_clean(latenn_packages):
+def test_all_targets_come_from_this_machine_small_and_clean(latenn_packages, latebind):
     wheels = sorted(path.name for path in latenn_packages.glob("latenn-0.1.0-*.whl"))
     tags = {name.rpartition("-")[2].removesuffix(".whl") for name in wheels}
     assert tags == {
@@ -123,10 +131,10 @@ def test_all_targets_come_from_this_machine_small_and_clean(latenn_packages):
     }
     assert all(path.stat().st_size < 600_000 for path in latenn_packages.glob("*.whl"))
     assert all(path.stat().st_size < 3_000_000 for path in latenn_packages.glob("*.nupkg"))
-    report = audit_paths([latenn_packages], project_policy(load(ROOT / "latenn" / "latebind.toml")))
-    twin_less = [skip for skip in report.skipped if skip.check != "LB407"]
-    assert (report.findings, twin_less) == ((), [])
-    assert report.subjects >= 13
+    report = audit(latebind, latenn_packages)
+    twin_less = [skip for skip in report["skipped"] if skip["check"] != "LB407"]
+    assert (report["findings"], twin_less) == ([], [])
+    assert report["subjects"] >= 13
     backend = members(latenn_packages / "Latenn.OnnxRuntime.0.1.0.nupkg")
     assert {name.split("/")[1] for name in backend if name.startswith("runtimes/")} == {
         *("linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")

@@ -13,8 +13,8 @@ from latebind.adopt.ownbuild import Built, first_error
 from latebind.adopt.setuppy import add_to_setup, replace_library
 from latebind.adopt.trace import Call
 from latebind.tables.presets import preset
+from testing.needs import require_programs
 from tests.conftest import ROOT
-from tests.needs import require_programs
 from tests.programs import assert_refused, assert_success, run_checked, run_program
 
 ORT = preset("onnxruntime")

@@ -16,8 +16,8 @@ from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.release.changelog import names, section
 from latebind.tables.targets import host_rid
+from testing.needs import official_header
 from tests.client import edit
-from tests.needs import official_header
 from tests.programs import assert_refused, assert_success, run_checked
 
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")

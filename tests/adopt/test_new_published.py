@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from defusedxml.ElementTree import fromstring
 
+from testing.needs import require_programs
+from testing.npm_tools import install_tools
 from tests.client import edit
-from tests.ecosystems.npm.tools import install_tools
-from tests.needs import require_programs
 from tests.programs import CLI, run_checked, run_program
 
 REPOSITORY = "https://github.com/acme/my-engine"

@@ -1,15 +1,20 @@
 """The generated module that finds a runtime: the one that Python would import."""
 
 import importlib.util
+import os
 import sys
 import zipapp
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from latebind.adopt.runtime_module import render_runtime_module
+from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.tables.presets import preset, presets
+from latebind.templates import render
+from testing.building import needed_compiler
+from tests.programs import run_checked
 
 SUPPLIED = [
     (name, distribution) for name, preset in presets().items() for distribution in preset.python.extras.values()
@@ -224,3 +229,24 @@ def test_a_library_that_cannot_be_opened_is_a_warning(tmp_path, monkeypatch):
     monkeypatch.delenv("ONNXRUNTIME_LIB_PATH", raising=False)
     with pytest.warns(RuntimeWarning, match=r"ONNX Runtime cannot be opened: .*libonnxruntime\.so\.1"):
         runtime_module().load_runtime()
+
+
+def test_a_new_projects_package_takes_no_runtime_from_the_working_folder(tmp_path):
+    work = tmp_path / "work"
+    put_distribution(work, "onnxruntime", "99.0")
+    package = tmp_path / "package" / "fake"
+    package.mkdir(parents=True)
+    (package / "fake.c").write_text(
+        "#include <stdio.h>\n#include <stddef.h>\n"
+        "int fake_open(const char* folder, const char* path, const char* minimum, const char* advice, char* report,"
+        ' size_t size) { snprintf(report, size, "{\\"folder\\": \\"%s\\"}", folder ? folder : ""); return 0; }'
+    )
+    run_checked(needed_compiler(), "-shared", "-fPIC", package / "fake.c", "-o", package / "libfake.so")
+    (package / "__init__.py").write_text(render("new/package.py.j2", name="fake", module="fake"))
+    (package / FILE_NAME).write_text(render_runtime_module(preset("onnxruntime"), "fake"))
+    code = "import fake, sys; print(fake.open_runtime()['folder'])"
+    folder = run_checked(
+        sys.executable, "-c", code, cwd=work, env={**os.environ, "PYTHONPATH": str(package.parent)}
+    ).strip()
+    assert folder == "" or Path(folder).is_absolute()
+    assert not folder.startswith(str(work))

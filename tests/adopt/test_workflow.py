@@ -21,9 +21,9 @@ from latebind.adopt.workflow import (
     render_workflow,
 )
 from latebind.tables.actions import actions
+from testing.needs import require_programs
 from tests.client import edit
 from tests.conftest import ROOT
-from tests.needs import require_programs
 from tests.programs import assert_refused, assert_success, run_checked, run_program
 from tests.rights import has_rights, list_violations
 

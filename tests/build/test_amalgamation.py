@@ -10,8 +10,8 @@ import pytest
 import latebind as package
 from latebind.compilers.choose import require
 from loadcheck.binary.read import read_image
+from testing.needs import require_programs, runtime_folder, zig
 from tests.conftest import ROOT
-from tests.needs import require_programs, runtime_folder, zig
 from tests.programs import assert_refused, assert_success
 from tests.thingclient import DESCRIBED, SOURCE, build_thing, write_thing_client
 

@@ -14,9 +14,9 @@ from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
+from testing.needs import require_programs
 from tests.client import edit
 from tests.conftest import ROOT
-from tests.needs import require_programs
 from tests.programs import assert_refused, run_checked
 from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 

@@ -15,9 +15,9 @@ from latebind.config.project import read_project
 from latebind.fill import fill
 from latebind.tables.targets import target
 from machines.macos import machine
+from testing.needs import available
 from tests.client import CONFIG, write_client
 from tests.native.test_functions_stub import compile_c
-from tests.needs import available
 from tests.programs import run_checked
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from latebind.build.stub import IN_FRONT
 from latebind.compilers.choose import require
 from loadcheck.archive import sha256
 from loadcheck.binary.read import read_image
+from testing.needs import official_header, require_programs, runtime_folder, zig
 from tests.conftest import ROOT
-from tests.needs import official_header, require_programs, runtime_folder, zig
 from tests.programs import assert_refused, assert_success, run_checked
 
 PUBLIC = re.compile(r"lb_onnxruntime_(path|available|message|version|file|report|on_missing)")

@@ -11,7 +11,7 @@ from latebind.compilers import dotnet
 from latebind.system.run import run
 from loadcheck.audit import audit_here
 from loadcheck.engine.policy import Policy
-from tests.dotnet_support import dotnet_environment
+from testing.needs import dotnet_environment
 
 PROGRAM = """\
 using System;

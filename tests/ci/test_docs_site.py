@@ -10,8 +10,8 @@ import pytest
 
 from ci import docs_site
 from machines import chromium
+from testing.needs import require_programs
 from tests.conftest import ROOT
-from tests.needs import require_programs
 from tests.programs import run_program
 
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",

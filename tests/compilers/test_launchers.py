@@ -13,8 +13,8 @@ from latebind.config.project import read_project
 from latebind.tables.targets import host_rid, target
 from machines import make_once
 from machines.debian import unpack
+from testing.needs import available
 from tests.client import edit, write_portable
-from tests.needs import available
 from tests.programs import run_checked
 
 PACKAGES = ["ccache", "libhiredis0.14", "libzstd1"]

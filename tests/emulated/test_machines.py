@@ -5,19 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from latebind.errors import NotRun
 from latebind.system.run import run
-from latebind.verify.cases.installers import foreign_installer
-from tests import models
-from tests.conftest import ROOT
-from tests.native.emulated import ORT_VERSIONS
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 LOOK = """
@@ -27,13 +21,6 @@ print(json.dumps({"cwd": os.getcwd(), "said": os.environ.get("SAID"), "words": s
 print("aside", file=sys.stderr)
 sys.exit(7)
 """
-
-
-@pytest.fixture
-def environment(machine, tmp_path):
-    folder = tmp_path / "an environment ä"
-    foreign_installer(machine, tmp_path).create(folder, machine.python, tmp_path / "log")
-    return folder
 
 
 def test_a_program_is_run_as_if_it_were_ours(machine, environment, tmp_path):
@@ -82,44 +69,3 @@ def line(folder):
         return (folder / "cmdline").read_bytes()
     except OSError:
         return b""
-
-
-@pytest.fixture(scope="module")
-def wheels(machine, tmp_path_factory):
-    """latenn's wheels for the machine, by zig."""
-    workdir = tmp_path_factory.mktemp("latenn")
-    command = [sys.executable, "-m", "latebind.cli", "-C", ROOT / "latenn", "--workdir", workdir]
-    for step in ("build", "pack"):
-        run([*command, step, "--target", machine.rid], timeout=1800)
-    return sorted((workdir / "dist").glob("*.whl"))
-
-
-@pytest.mark.parametrize("version", ORT_VERSIONS)
-def test_latenn_computes_with_the_runtime_from_the_index(machine, environment, wheels, version, tmp_path):
-    installer = foreign_installer(machine, tmp_path)
-    requirements = [*map(str, wheels), f"onnxruntime=={version}", "numpy"]
-    try:
-        installer.install(environment, requirements, log=tmp_path / "log")
-    except NotRun as reason:
-        pytest.skip(f"not run: {reason.reason}")
-    argv = machine.argv(machine.python_of(environment), "-I", "-X", "utf8", ROOT / "latenn/verify/wheel.py")
-    done = run(argv, cwd=tmp_path)
-    assert f"ONNX Runtime {version} is bound from {machine.path(environment)}" in done.output
-    assert "[2. 4. 6.]" in done.output
-
-
-def test_runs_are_builtins_there_too(machine, environment, wheels, tmp_path):
-    installer = foreign_installer(machine, tmp_path)
-    try:
-        installer.install(
-            environment, [*map(str, wheels), f"onnxruntime=={ORT_VERSIONS[-1]}", "numpy"], log=tmp_path / "log"
-        )
-    except NotRun as reason:
-        pytest.skip(f"not run: {reason.reason}")
-    folder = tmp_path / "models"
-    folder.mkdir()
-    models.write_portable(folder)
-    program = ROOT / "latenn" / "tests" / "python" / "accelerated.py"
-    argv = machine.argv(machine.python_of(environment), "-I", program, machine.path(folder), "in use")
-    done = run(argv, cwd=tmp_path)
-    assert "well" in done.output.split()

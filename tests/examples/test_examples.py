@@ -13,10 +13,9 @@ from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_ep_helper
 from latebind.tables.targets import host_rid
 from research.broken.packages import Packages
+from testing.needs import dotnet_environment, runtime_folder
 from tests.client import edit
-from tests.dotnet_support import dotnet_environment
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run, select_cases
-from tests.needs import runtime_folder
 from tests.programs import run_checked
 
 EXAMPLES = ROOT / "examples"

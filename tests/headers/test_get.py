@@ -9,9 +9,9 @@ import pytest
 from latebind.errors import InputError, LatebindError
 from latebind.headers.get import get_headers
 from latebind.tables.presets import preset
+from testing.needs import official_header, require_programs
 from tests.client import write_files
 from tests.headers.test_files import C_API, FLAT, TREE, write_zip
-from tests.needs import official_header, require_programs
 from tests.programs import assert_refused, assert_success, run_checked
 
 ORT = preset("onnxruntime")

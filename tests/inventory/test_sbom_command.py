@@ -11,9 +11,9 @@ from latebind.inventory.find import find_contents, read_part
 from latebind.system.wheelfile import record_digest
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_here
+from testing.needs import zig
 from tests.build.test_sbom import FORMATS, lacks_minimum
 from tests.client import members, rewritten
-from tests.needs import zig
 from tests.programs import assert_refused, run_checked, run_program
 
 SOURCE = """\

@@ -9,8 +9,8 @@ import pytest
 
 from machines import chroot
 from machines.emulator import Group
-from tests.native.emulated import cache
-from tests.needs import available
+from testing.emulated import cache
+from testing.needs import available
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from latebind.compilers import mono
-from tests.dotnet_support import mono_folder
+from testing.needs import mono_folder
 from tests.programs import run_program
 
 ROOT = Path(__file__).resolve().parent.parent.parent

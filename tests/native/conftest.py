@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.native.building import build_programs
+from testing.building import build_programs
 
 
 @pytest.fixture(scope="session", params=["", "address,undefined"], ids=["plain", "sanitized"])

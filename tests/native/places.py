@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.native.building import Programs
+    from testing.building import Programs
 
 USER, ATTACKER, GROUP = 23456, 12345, 34567
 LIBRARY = "libonnxruntime.so.1"

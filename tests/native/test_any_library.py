@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from tests.native.building import needed_compiler
+from testing.building import needed_compiler
 from tests.programs import assert_refused, assert_success, run_checked, run_program
 
 DESCRIBED = """\

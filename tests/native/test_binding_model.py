@@ -7,8 +7,9 @@ import pytest
 
 from machines import make_once
 from machines.debian import unpack
-from tests.native.building import HERE, needed_compiler
-from tests.needs import available
+from testing.building import LOADER_TESTS as HERE
+from testing.building import needed_compiler
+from testing.needs import available
 from tests.programs import run_checked
 
 pytestmark = pytest.mark.slow

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from latebind.tables.targets import host_rid
-from tests.native.building import ROOT, runtime_library
+from testing.building import ROOT, runtime_library
+from testing.needs import official_header
 from tests.native.test_functions_stub import DESCRIBED, SOURCES
-from tests.needs import official_header
 from tests.programs import assert_success, run_checked, run_program
 
 pytestmark = [

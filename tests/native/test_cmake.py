@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.native.building import ROOT, needed_compiler, program
+from testing.building import ROOT, needed_compiler, program
 from tests.programs import run_program
 
 

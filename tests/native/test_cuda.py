@@ -12,9 +12,9 @@ from latebind.tables.targets import target
 from loadcheck.binary.read import read_image
 from machines import wine
 from machines.emulator import Limits
-from tests.native.building import HERE
-from tests.native.emulated import cache, fetch_wheel
-from tests.needs import available, zig
+from testing.building import LOADER_TESTS as HERE
+from testing.emulated import cache, fetch_wheel
+from testing.needs import available, zig
 from tests.programs import run_checked
 
 WHEELS = {

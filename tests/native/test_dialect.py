@@ -2,26 +2,15 @@
 extensions of the language (-Wpedantic, -Wvla, -Werror), is all that is shown.
 """
 
-import re
-
 import pytest
 
-from tests.conftest import ROOT
+from testing.building import ROOT
+from testing.sources import gnu_words
 
 POSIX = {"os_posix.c", "forks_posix.c", "images_linux.c", "images_macos.c"}
 """What MSVC never compiles."""
-GNU = re.compile(r"\b(__atomic_\w+|__sync_\w+|__builtin_\w+|__attribute__|__typeof__|__extension__|__thread)\b|\(\{")
-
 LOADER = sorted((ROOT / "loader" / "src").glob("*.c"))
 HEADERS = sorted(ROOT.glob("loader/**/*.h"))
-
-
-def gnu_words(text):
-    """GNU's words outside of what only its compilers see."""
-    bare = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    bare = re.sub(r"#if defined\(__(?:GNUC|clang)__\).*?#(?:else|endif)", "", bare, flags=re.DOTALL)
-    bare = re.sub(r"(#(?:el)?if defined\(_WIN32\).*?)#else.*?#endif", r"\1", bare, flags=re.DOTALL)
-    return [match.group() for match in GNU.finditer(bare)]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Negotiation of a version for execution providers, with runtimes that deny what they should have."""
 
-from tests.native.building import HERE, ROOT, needed_compiler
-from tests.needs import official_header
+from testing.building import LOADER_TESTS as HERE
+from testing.building import ROOT, needed_compiler
+from testing.needs import official_header
 from tests.programs import run_checked
 
 MACROS = {

@@ -11,8 +11,9 @@ import pytest
 
 from latebind.tables.targets import host_rid, target
 from loadcheck.binary.read import read_image
-from tests.native.building import HERE, ROOT, needed_compiler
-from tests.needs import zig
+from testing.building import LOADER_TESTS as HERE
+from testing.building import ROOT, needed_compiler
+from testing.needs import zig
 from tests.programs import assert_success, run_checked, run_program
 
 SOURCES = HERE / "stub"

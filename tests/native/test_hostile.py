@@ -22,7 +22,7 @@ from tests.native.places import ATTACKER, CAPI, GROUP, LIBRARY, NODE, USER, Site
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.native.building import Programs
+    from testing.building import Programs
 
 pytestmark = [
     pytest.mark.skipif(

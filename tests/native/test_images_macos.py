@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from tests.native.building import HERE, ROOT, needed_compiler
+from testing.building import LOADER_TESTS as HERE
+from testing.building import ROOT, needed_compiler
 from tests.programs import run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the stand-in is made of Linux's own calls")

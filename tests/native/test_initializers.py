@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from tests.native.building import HERE, ROOT, needed_compiler
+from testing.building import LOADER_TESTS as HERE
+from testing.building import ROOT, needed_compiler
 from tests.native.test_functions_stub import SOURCES, build_program
 from tests.programs import assert_success, run_checked, run_program
 

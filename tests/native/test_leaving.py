@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.native.building import needed_compiler
+from testing.building import needed_compiler
 from tests.native.test_functions_stub import DESCRIBED, SOURCES
 from tests.programs import assert_success, run_checked, run_program
 

@@ -6,7 +6,7 @@ dyld and libSystem are ours (machines/macos), so this tries our machine code and
 import pytest
 
 from machines.macos.machine import KINDS
-from tests.native.emulated import build_cross, emulate_macos
+from testing.emulated import build_cross, emulate_macos
 from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation, place
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

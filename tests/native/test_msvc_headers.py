@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.native.building import ROOT
-from tests.needs import zig
+from testing.building import ROOT
+from testing.needs import zig
 from tests.programs import run_checked, run_program
 
 HEADERS = ROOT / "loader" / "stub" / "msvc"

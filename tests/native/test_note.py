@@ -8,8 +8,8 @@ import pytest
 from latebind.build.native import stage_target
 from latebind.config.project import read_project
 from latebind.tables.targets import target
+from testing.needs import zig
 from tests.client import BOUND, copy_client
-from tests.needs import zig
 from tests.programs import assert_success, run_checked
 
 NAMES = ["onnxruntime", "openvino", "litert"]

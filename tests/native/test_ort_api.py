@@ -1,13 +1,11 @@
 """Our function table of ONNX Runtime against the official header, and, where that is too old, against the runtime."""
 
-import re
-
 import pytest
 
 from ci import gen_loader, ort_slots
 from machines import debian
-from tests.native.building import ROOT, needed_compiler
-from tests.needs import official_header
+from testing.building import ROOT, needed_compiler
+from testing.needs import official_header
 from tests.programs import run_program
 
 
@@ -59,33 +57,6 @@ def test_slots_prototypes_and_values_are_the_official_ones(header, compile_):
     assert len(functions) >= 40
     done = compile_("\n".join(checks(functions, entries["enum"])), header.parent)
     assert done.returncode == 0, done.stderr
-
-
-LAYOUT = ROOT / "latenn/native/src/customop/layout.h"
-
-
-def layout_checks():
-    """Give C that compiles only when our struct of a custom operator is in memory as the official one does."""
-    yield '#include "onnxruntime_c_api.h"\n#include "layout.h"\n#include <stddef.h>\n'
-    names = re.findall(r"CALL\* ?(\w+)\)\(", LAYOUT.read_text())
-    assert len(names) == 25
-    for name in ("version", *names):
-        yield f'_Static_assert(offsetof(customop_layout, {name}) == offsetof(OrtCustomOp, {name}), "place of {name}");'
-    yield '_Static_assert(sizeof(customop_layout) == sizeof(OrtCustomOp), "size");'
-
-
-def test_the_struct_of_a_custom_operator_is_the_official_one(header, compile_):
-    done = compile_("\n".join(layout_checks()), header.parent, LAYOUT.parent)
-    assert done.returncode == 0, done.stderr
-
-
-def test_the_check_sees_a_struct_with_two_members_in_the_wrong_order(header, compile_, tmp_path):
-    names = {"GetStartVersion": "GetEndVersion", "GetEndVersion": "GetStartVersion"}
-    wrong = re.sub("|".join(names), lambda name: names[name[0]], LAYOUT.read_text())
-    (tmp_path / "layout.h").write_text(wrong)
-    done = compile_("\n".join(layout_checks()), header.parent, tmp_path)
-    assert done.returncode != 0
-    assert "place of GetStartVersion" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ The real ONNX Runtime exists for glibc alone, and its refusal on musl is one of 
 import pytest
 
 from machines import musl, qemu
-from tests.native.emulated import emulate_linux
+from testing.emulated import emulate_linux
 from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from latebind.tables.targets import targets, zig_triple
-from tests.native.building import ROOT
+from testing.building import ROOT
 from tests.programs import run_checked, run_program
 
 LOADER = ROOT / "loader"

@@ -21,9 +21,10 @@ from latebind.verify.cases.installers import installer
 from loadcheck.audit import audit_paths
 from loadcheck.binary.read import read_image
 from loadcheck.model import Rid
-from tests.native.building import HERE, NOISE, ROOT, build, configure, needed_compiler
-from tests.native.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
-from tests.needs import official_header
+from testing.building import LOADER_TESTS as HERE
+from testing.building import NOISE, ROOT, build, configure, needed_compiler
+from testing.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
+from testing.needs import official_header
 from tests.programs import assert_success, run_program
 
 SLOTS = dict(enumerate([280, 285, 285, 318, 390, 415, 419, 419, 422, 424, 425, 426, 428, 429], 19))

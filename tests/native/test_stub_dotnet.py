@@ -11,8 +11,8 @@ from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.system.run import run
 from latebind.tables.presets import preset
 from latebind.verify.cases.layouts import layout
+from testing.emulated import ORT_VERSIONS
 from tests.dotnet_support import RID, consumer, make_config, make_stage
-from tests.native.emulated import ORT_VERSIONS
 from tests.native.test_stub import build_programs, library
 
 pytestmark = [

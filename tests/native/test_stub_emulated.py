@@ -11,8 +11,9 @@ import pytest
 from machines import qemu, wine, wine_arm64
 from machines.emulator import Limits
 from machines.macos import machine as macos
-from tests.native.building import HERE, ROOT, build
-from tests.native.emulated import (
+from testing.building import LOADER_TESTS as HERE
+from testing.building import ROOT, build
+from testing.emulated import (
     ORT_VERSIONS,
     WHEEL_PLATFORMS,
     Emulated,
@@ -21,8 +22,8 @@ from tests.native.emulated import (
     fetch_runtime,
     onnx_sum,
 )
+from testing.needs import available, official_header
 from tests.native.test_functions_stub import build_program
-from tests.needs import available, official_header
 from tests.programs import run_checked
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.native.emulated import build_cross
+from testing.emulated import build_cross
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,10 @@ import pytest
 from loadcheck.binary.read import read_image
 from machines import debian, qemu
 from machines.emulator import Limits
-from tests.native.building import HERE, build, configure, needed_compiler
-from tests.native.emulated import cache, fetch_wheel
-from tests.needs import available, zig
+from testing.building import LOADER_TESTS as HERE
+from testing.building import build, configure, needed_compiler
+from testing.emulated import cache, fetch_wheel
+from testing.needs import available, zig
 from tests.programs import run_checked, run_program
 
 VERSION = "2.13.0+cpu"

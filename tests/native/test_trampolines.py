@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from machines import llvm
-from tests.native.building import ROOT
-from tests.needs import available
+from testing.building import ROOT
+from testing.needs import available
 from tests.programs import run_checked
 
 pytestmark = pytest.mark.slow  # LLVM is downloaded

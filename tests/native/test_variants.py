@@ -9,9 +9,9 @@ import pytest
 from latebind.tables.targets import host_rid, target
 from machines import wine
 from machines.emulator import Limits
-from tests.native.building import HERE
-from tests.native.emulated import cache
-from tests.needs import available, zig
+from testing.building import LOADER_TESTS as HERE
+from testing.emulated import cache
+from testing.needs import available, zig
 from tests.programs import run_checked
 
 DESCRIBED = """\

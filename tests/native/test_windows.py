@@ -8,8 +8,8 @@ import tempfile
 import pytest
 
 from machines import wine
+from testing.emulated import WINDOWS, build_cross, cache, emulate_windows
 from tests.native import pe
-from tests.native.emulated import WINDOWS, build_cross, cache, emulate_windows
 from tests.native.situations import (
     ENVIRONMENT,
     EXPLICIT,

@@ -16,7 +16,7 @@ from latebind.ecosystems.wheel.rehearsal import open_pypi
 from latebind.errors import InputError, ToolError
 from latebind.rehearse.publish import publish
 from latebind.verify.cases.installers import installer
-from tests.needs import require_programs
+from testing.needs import require_programs
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from loadcheck.audit import audit_here
 from research import sabotage, sabotage_page
 from research.broken.layers import audit_packages, break_packages, run_layers
 from research.broken.table import CONTROL, WAYS, way
-from tests.dotnet_support import dotnet_environment
+from testing.needs import dotnet_environment
 
 ROWS = sabotage_page.read_measurements()
 CONFIG = load(sabotage.LATENN / "latebind.toml")

@@ -7,8 +7,8 @@ import pytest
 from latebind.build.native import stage_target
 from latebind.config.project import read_project
 from latebind.tables.targets import target, targets, wheel_tag
+from testing.needs import zig
 from tests.client import write_portable
-from tests.needs import zig
 from tests.programs import run_checked
 
 SIX = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from machines import table
+from testing.emulated import cache
 from tests.client import CONFIG, copy_client
-from tests.native.emulated import cache
 from tests.programs import CLI, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the machine is this Linux")

@@ -8,8 +8,8 @@ import pytest
 
 from latebind.tables.presets import preset
 from machines import table
+from testing.emulated import cache
 from tests.client import edit
-from tests.native.emulated import cache
 from tests.programs import CLI, run_checked, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.emulated]

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from machines import table
+from testing.emulated import cache
 from tests.client import edit
-from tests.native.emulated import cache
 from tests.programs import CLI, run_program
 
 pytestmark = [

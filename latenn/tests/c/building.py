@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.conftest import ROOT
-from tests.native.building import Programs, build_programs
+from testing.building import ROOT, Programs, build_programs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ import pytest
 from tests.c.building import HERE
 
 from machines import qemu
-from tests.native.emulated import FEED, ORT_VERSIONS, SUM, emulate_linux, fetch_runtime, onnx_sum
+from testing.emulated import FEED, ORT_VERSIONS, SUM, emulate_linux, fetch_runtime, onnx_sum
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 

@@ -5,9 +5,8 @@ import sys
 import pytest
 from tests.c.building import HERE
 
-from tests.conftest import ROOT
-from tests.native.building import needed_compiler
-from tests.programs import run_checked
+from testing.building import ROOT, needed_compiler
+from testing.programs import run_checked
 
 SOURCE = ROOT / "latenn" / "native" / "src"
 

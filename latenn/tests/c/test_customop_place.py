@@ -6,9 +6,8 @@ import pytest
 from tests.c.building import HERE
 from tests.c.test_latenn import INVALID_ARGUMENT, OUT_OF_MEMORY
 
-from tests.conftest import ROOT
-from tests.native.building import needed_compiler
-from tests.programs import run_checked
+from testing.building import ROOT, needed_compiler
+from testing.programs import run_checked
 
 SOURCE = ROOT / "latenn" / "native" / "src"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the faults need --wrap of the linker")

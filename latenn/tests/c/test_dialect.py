@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.conftest import ROOT
-from tests.native.test_dialect import gnu_words
+from testing.building import ROOT
+from testing.sources import gnu_words
 
 NATIVE = ROOT / "latenn" / "native"
 SOURCES = [*sorted((NATIVE / "src").rglob("*.c")), *sorted(NATIVE.rglob("*.h"))]

@@ -7,9 +7,8 @@ import pytest
 from tests.c.building import HERE
 from tests.c.test_latenn import GOOD, NUMBERS_HEX
 
-from tests.conftest import ROOT
-from tests.native.building import needed_compiler
-from tests.programs import run_checked
+from testing.building import ROOT, needed_compiler
+from testing.programs import run_checked
 
 BACKEND_UNUSABLE = 3
 FEED = f"{GOOD}compute\noutput numbers\n"

@@ -11,9 +11,9 @@ import pytest
 from onnx import TensorProto, helper
 from tests.c.building import HERE, build_latenn
 
+from testing.emulated import build_cross
+from testing.small_runtime import NATIVE, SYSTEMS, VERSION, only_small, open_host
 from tests import models
-from tests.native.emulated import build_cross
-from tests.native.small_runtime import NATIVE, SYSTEMS, VERSION, only_small, open_host
 
 pytestmark = pytest.mark.slow
 FLOAT, TEXT, INT4, INT64 = TensorProto.FLOAT, TensorProto.STRING, TensorProto.INT4, TensorProto.INT64

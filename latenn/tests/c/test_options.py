@@ -17,9 +17,9 @@ from tests.c.test_latenn import (
     run,
 )
 
+from testing.building import ROOT
+from testing.needs import official_header
 from tests import models, plugin_ep
-from tests.conftest import ROOT
-from tests.needs import official_header
 
 __all__ = ["run"]
 

@@ -2,9 +2,10 @@
 
 import re
 
-from tests.conftest import ROOT
-from tests.native.emulated import onnx_sum
-from tests.native.test_raised import find_readers, run_raised
+from testing.building import ROOT
+from testing.emulated import onnx_sum
+from testing.raised import run_raised
+from testing.sources import find_readers
 
 __all__ = ["run_raised"]
 

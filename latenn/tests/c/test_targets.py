@@ -7,7 +7,7 @@ import pytest
 from tests.c.building import HERE
 from tests.c.test_build import COMPONENTS, LINUX, check_library, elf_surface
 
-from tests.native.emulated import build_cross
+from testing.emulated import build_cross
 
 pytestmark = pytest.mark.slow
 NAMES = {

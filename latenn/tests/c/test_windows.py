@@ -6,7 +6,7 @@ import pytest
 from tests.c.building import HERE
 
 from machines import wine
-from tests.native.emulated import FEED, ORT_VERSIONS, SUM, emulate_windows, fetch_runtime, onnx_sum
+from testing.emulated import FEED, ORT_VERSIONS, SUM, emulate_windows, fetch_runtime, onnx_sum
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "onnxruntime.dll"

@@ -6,33 +6,40 @@ import sys
 
 import pytest
 
-from latebind.compilers import dotnet
-from latebind.config import file as configfile
-from latebind.ecosystems.nuget.dotnet_project import build_consumer
-from latebind.ecosystems.nuget.pack import pack_nupkgs
-from latebind.system.run import run
-from tests.dotnet_support import LATENN, consumer, dotnet_environment, echo_core, make_stage
+from testing.building import needed_compiler
+from testing.latenn import LATENN
+from testing.programs import run_checked
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the core is built for Linux")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="not run: the core is built for Linux"),
+]
+CHECKS = LATENN / "dotnet" / "Checks"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("frameworks", [["netstandard2.0"], ["netstandard2.0", "netstandard2.1"]])
-def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed_build, frameworks):
-    """Types that no runtime here has, threads under a moving heap, refusals: latenn/dotnet/Checks."""
-    managed_build = [assembly for assembly in managed_build if assembly.framework in frameworks]
-    memory = str("netstandard2.1" in frameworks).lower()
-    checks = LATENN / "dotnet" / "Checks"
-    stage = make_stage(tmp_path / "stage", {"core": [echo_core(tmp_path)]})
-    config = configfile.load(LATENN / "latebind.toml")
-    package = pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed_build)[0].path
-    environment = dotnet_environment()
+@pytest.fixture
+def core(tmp_path):
+    """A core that returns what it gets."""
+    options = ["-shared", "-fPIC", f"-I{LATENN / 'native' / 'include'}", "-o", tmp_path / "liblatenn_core.so"]
+    run_checked(needed_compiler(), *options, CHECKS / "echo_core.c")
+    return (tmp_path / "liblatenn_core.so").read_bytes()
 
-    built = build_consumer(consumer([package], project=checks, properties={"LatennHasMemory": memory}), tmp_path / "w")
-    ended = run(built.argv, env=dotnet.private(environment, tmp_path / "w" / "home"), check=False)
 
-    lines = [line for line in ended.output.splitlines() if line]
-    assert ended.returncode == 0, ended.output
+@pytest.mark.parametrize("newest", ["netstandard2.0", "netstandard2.1"])
+def test_the_binding_holds_its_word_over_a_synthetic_core(build_program, repack, core, newest):
+    """Types that no runtime here has, threads under a moving heap, refusals."""
+    memory = str(newest == "netstandard2.1").lower()
+
+    def change(name, data):
+        if name.endswith("linux-x64/native/liblatenn_core.so"):
+            return core
+        return None if newest == "netstandard2.0" and "/netstandard2.1/" in name else data
+
+    package = repack("Latenn.0.1.0.nupkg", change)
+    argv, environment = build_program(CHECKS, [package], f"LatennHasMemory={memory}")
+
+    lines = run_checked(*argv, env=environment).splitlines()
+
     assert len(lines) >= 20
-    assert ("passed MemoryIsPinnedForTheRunAlone" in lines) == ("netstandard2.1" in frameworks)
-    assert all(line.startswith("passed ") for line in lines), ended.output
+    assert ("passed MemoryIsPinnedForTheRunAlone" in lines) == (newest == "netstandard2.1")
+    assert all(line.startswith("passed ") for line in lines), lines

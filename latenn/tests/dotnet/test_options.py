@@ -7,11 +7,9 @@ import sys
 
 import pytest
 
-from latebind.compilers import dotnet
-from latebind.ecosystems.nuget.dotnet_project import build_consumer
-from latebind.system.run import run
+from testing.latenn import LATENN
+from testing.programs import run_checked
 from tests import models, plugin_ep
-from tests.dotnet_support import ROOT, consumer, dotnet_environment
 
 pytestmark = [
     pytest.mark.slow,
@@ -41,11 +39,10 @@ def folder(tmp_path_factory, tmp_path, latenn_here):
     return tmp_path
 
 
-def test_every_option_reaches_the_runtime(tmp_path_factory, packages, runtime, folder):
-    work = tmp_path_factory.mktemp("options")
-    built = build_consumer(consumer(packages, runtime, project=ROOT / "latenn" / "tests" / "dotnet" / "options"), work)
+def test_every_option_reaches_the_runtime(build_program, latenn_here, onnxruntime, folder):
+    packages = [latenn_here / f"{name}.0.1.0.nupkg" for name in ("Latenn", "Latenn.OnnxRuntime")]
+    argv, environment = build_program(LATENN / "tests" / "dotnet" / "options", packages)
 
-    ended = run([*built.argv, folder], env=dotnet.private(dotnet_environment(), work / "home"), check=False)
+    printed = run_checked(*argv, folder, env={**environment, "ONNXRUNTIME_LIB_PATH": str(onnxruntime)})
 
-    assert ended.returncode == 0, ended.output
-    assert ended.output.count("passed ") == 13
+    assert printed.count("passed ") == 13

@@ -1,15 +1,18 @@
 """latenn's assemblies look nothing up by its name and make no code at run time, as they say."""
 
+import zipfile
+
 import pytest
 
-from tests.conftest import ROOT
-from tests.ecosystems.nuget.test_trimmable import STATED, build, wrong
+from testing.dotnet_reader import STATED, assembly_reader, find_lookups
 
 pytestmark = pytest.mark.slow
 
 
-def test_latenn_is_trimmable(tmp_path, read_assembly):
-    for variant in build(ROOT / "latenn" / "dotnet" / "Latenn", tmp_path):
-        lines = read_assembly(variant.assembly)
-        assert set(lines) >= STATED
-        assert wrong(lines) == []
+@pytest.mark.parametrize("framework", ["netstandard2.0", "netstandard2.1"])
+def test_latenn_is_trimmable(latenn_here, tmp_path, framework):
+    with zipfile.ZipFile(latenn_here / "Latenn.0.1.0.nupkg") as package:
+        assembly = package.extract(f"lib/{framework}/Latenn.dll", tmp_path)
+    lines = assembly_reader(tmp_path)(assembly)
+    assert set(lines) >= STATED
+    assert find_lookups(lines) == []

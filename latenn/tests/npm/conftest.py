@@ -15,10 +15,9 @@ import pytest
 from tests.c.building import build_latenn
 
 from latebind.ecosystems.npm.pack import render_module
-from tests.conftest import ROOT
-from tests.native.building import needed_compiler
-from tests.needs import require_programs
-from tests.programs import run_checked, run_program
+from testing.building import ROOT, needed_compiler
+from testing.needs import require_programs
+from testing.programs import run_checked, run_program
 
 CORE = ROOT / "latenn" / "npm" / "core"
 

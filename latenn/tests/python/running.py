@@ -6,7 +6,7 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.programs import run_program
+from testing.programs import run_program
 
 
 def python(site, *arguments, **environment):

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from tests.python.running import python
 
-from latebind.compilers.interpreters import interpreters
+from testing.building import runtime_library
+from testing.programs import run_checked, run_program
 from tests import models
-from tests.native.building import runtime_library
-from tests.programs import run_checked, run_program
 
 HERE = Path(__file__).parent
 PROGRAM = HERE / "accelerated.py"
@@ -33,10 +32,10 @@ def test_both_ways_do_the_same(latenn_site, portable, value, expected):
 @pytest.mark.slow
 @pytest.mark.parametrize("minor", MINORS)
 def test_every_cpython_runs_builtins(latenn_site, portable, minor, tmp_path):
-    pythons = interpreters([minor])
-    if not pythons:
+    found = run_program(sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", minor)
+    if found.returncode:
         pytest.skip(f"not run: there is no CPython {minor} here: uv python install {minor}")
-    program, packages = pythons[-1].path, tmp_path / "packages"
+    program, packages = found.stdout.strip(), tmp_path / "packages"
     command = ["-m", "uv", "pip", "install", "--quiet", "--python", program, "--target", packages, "numpy"]
     run_checked(sys.executable, *command)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (latenn_site, packages)))}

@@ -14,8 +14,8 @@ from onnx import TensorProto, helper
 from tests.python.running import crowd, python
 from tests.python.wrapping import attribute, made_session, older_session, refusal, session, tflite
 
+from testing.programs import assert_success
 from tests import models
-from tests.programs import assert_success
 
 onnxruntime = pytest.importorskip(
     "onnxruntime", reason="not run: onnxruntime is not installed: pip install onnxruntime"

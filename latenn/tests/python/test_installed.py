@@ -10,11 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
-from latebind.tables.presets import preset
-from latebind.templates import render
-from tests.native.building import needed_compiler
-from tests.programs import run_checked
+from testing.programs import run_checked
 
 FIND = """
 import json, latenn._backends
@@ -57,25 +53,6 @@ def test_metadata_in_the_working_folder_is_not_read(latenn_site, work, tmp_path,
     assert not (tmp_path / "marker").exists()
     assert all(Path(folder).is_absolute() and not folder.startswith(str(work)) for folder in runtimes)
     assert "99.0" not in note
-
-
-def test_a_new_projects_package_takes_no_runtime_from_the_working_folder(work, tmp_path):
-    package = tmp_path / "package" / "fake"
-    package.mkdir(parents=True)
-    (package / "fake.c").write_text(
-        "#include <stdio.h>\n#include <stddef.h>\n"
-        "int fake_open(const char* folder, const char* path, const char* minimum, const char* advice, char* report,"
-        ' size_t size) { snprintf(report, size, "{\\"folder\\": \\"%s\\"}", folder ? folder : ""); return 0; }'
-    )
-    run_checked(needed_compiler(), "-shared", "-fPIC", package / "fake.c", "-o", package / "libfake.so")
-    (package / "__init__.py").write_text(render("new/package.py.j2", name="fake", module="fake"))
-    (package / FILE_NAME).write_text(render_runtime_module(preset("onnxruntime"), "fake"))
-    code = "import fake, sys; print(fake.open_runtime()['folder'])"
-    folder = run_checked(
-        sys.executable, "-c", code, cwd=work, env={**os.environ, "PYTHONPATH": str(package.parent)}
-    ).strip()
-    assert folder == "" or Path(folder).is_absolute()
-    assert not folder.startswith(str(work))
 
 
 ONE = """

@@ -12,8 +12,8 @@ from onnx import TensorProto, helper
 from tests.python.running import python
 from tests.python.wrapping import OLDER, install_onnxruntime
 
+from testing.building import runtime_library
 from tests import models
-from tests.native.building import runtime_library
 
 WARNING = "Removing initializer 'unused'"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.c.building import build_latenn
 
+from testing.building import runtime_library, system_compiler
+from testing.programs import run_program
 from tests import models
-from tests.native.building import runtime_library, system_compiler
-from tests.programs import run_program
 
 SOURCES = Path(__file__).resolve().parents[2] / "python"
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.python.running import in_process
 
+from testing.building import runtime_library
+from testing.programs import run_checked
 from tests import models
-from tests.native.building import runtime_library
-from tests.programs import run_checked
 
 BOTH = pytest.mark.parametrize("accelerator", ["0", "1"])
 

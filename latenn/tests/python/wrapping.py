@@ -12,8 +12,8 @@ import pytest
 from onnx import helper
 from tests.python.running import python
 
-from tests.conftest import ROOT
-from tests.programs import run_program
+from testing.building import ROOT
+from testing.programs import run_program
 
 pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed: pip install ai-edge-litert")
 sys.path.insert(0, str(ROOT / "latenn" / "verify"))

@@ -7,8 +7,8 @@ import zipfile
 import pytest
 
 from latebind.ecosystems.maven.layouts import LAYOUTS
+from testing.needs import require_programs
 from tests.client import CONFIG, copy_client, copy_packed, pack_project
-from tests.needs import require_programs
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ import zipfile
 import pytest
 
 from latebind.tables.targets import targets
+from testing.needs import require_programs
 from tests.client import CONFIG, copy_client, members, pack_project
-from tests.needs import require_programs
 from tests.programs import assert_refused, run_checked, run_program
 
 TABLE = """

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from testing.needs import require_programs
 from tests.client import copy_client, members, pack_project
 from tests.ecosystems.maven.test_jar import JAR_ONLY, LIBRARY, TABLE
-from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 
 STRANGER, USER = 12345, 12346

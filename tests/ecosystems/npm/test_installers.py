@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from loadcheck.readers.package_json import MANIFEST
+from testing.needs import require_programs
+from testing.npm_tools import install_tools
 from tests.client import pack_project
 from tests.ecosystems.npm.local_registry import serve_registry
 from tests.ecosystems.npm.test_pack import RIDS, project
-from tests.ecosystems.npm.tools import install_tools
-from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 
 APPLICATION = {"name": "app", "version": "1.0.0", "private": True, "dependencies": {"@acme/tiny": "1.2.3"}}

@@ -11,8 +11,8 @@ import tarfile
 import pytest
 
 from latebind.ecosystems.npm.layouts import LAYOUTS
+from testing.npm_tools import install_tools
 from tests.client import CONFIG, copy_packed, pack_project, write_client
-from tests.ecosystems.npm.tools import install_tools
 
 pytestmark = pytest.mark.slow
 

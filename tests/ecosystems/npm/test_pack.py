@@ -17,6 +17,7 @@ from latebind.errors import BuildError
 from latebind.filenames import npm_file
 from latebind.pack.planned import plan_files
 from loadcheck.audit import audit_here
+from testing.needs import require_programs
 from tests.client import (
     CONFIG,
     PORTABLE_CMAKE,
@@ -28,7 +29,6 @@ from tests.client import (
     pack_project,
     write_client,
 )
-from tests.needs import require_programs
 from tests.programs import run_program
 
 RIDS = ["linux-x64", "win-x64"]

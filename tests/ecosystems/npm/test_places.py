@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from testing.needs import require_programs
 from tests.client import pack_project
 from tests.ecosystems.npm.test_pack import RIDS, project
-from tests.needs import require_programs
 
 STRANGER, USER, UNKNOWN = 12345, 12346, 65534
 FIND = 'console.log(require("@acme/tiny").libraryPath())'

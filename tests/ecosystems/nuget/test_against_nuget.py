@@ -12,7 +12,7 @@ from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec, render_symbo
 from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
-from tests.dotnet_support import dotnet_environment
+from testing.needs import dotnet_environment
 
 NUSPEC = Nuspec(
     id="Demo.Extra",

@@ -8,21 +8,11 @@ import sys
 import pytest
 
 from latebind.compilers import dotnet, mono
-from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.system.run import run
+from testing.needs import dotnet_environment, with_mono
 from tests.client import edit
-from tests.dotnet_support import (
-    LATENN,
-    NATIVE_FILES,
-    dotnet_environment,
-    echo_core,
-    make_config,
-    make_stage,
-    native_stages,
-    shared_library,
-    with_mono,
-)
+from tests.dotnet_support import NATIVE_FILES, make_config, make_stage, native_stages, shared_library
 
 pytestmark = pytest.mark.slow
 
@@ -262,41 +252,3 @@ def test_publishing_a_classic_application_takes_the_files_along(tmp_path, feeds,
     out, _ = build(project, environment, verb="publish")
 
     assert natives(out) == {"libdemo.so", *LINUX}
-
-
-LATENN_PROGRAM = """
-using System;
-using System.Collections.Generic;
-using System.Text;
-using Latenn;
-static class Program
-{
-    static int Main()
-    {
-        using (Model model = Model.Load(Encoding.UTF8.GetBytes("ok {}\\nx 1 2")))
-        {
-            var inputs = new Dictionary<string, Tensor> { ["x"] = Tensor.Create(new float[] { 1, 2 }, 2) };
-            Console.WriteLine(string.Join(" ", model.Run(inputs)["x"].GetData<float>()));
-        }
-        return 0;
-    }
-}
-"""
-
-
-@on_linux
-def test_latenn_itself_runs_on_mono_over_a_synthetic_core(tmp_path, environment, api, on_mono):
-    project, home = LATENN / "dotnet" / "Latenn", tmp_path / "h"
-    managed = build_managed(project, tmp_path / "managed", version="0.1.0", environment=environment, home=home)
-    stage = make_stage(tmp_path / "stage", {"core": [echo_core(tmp_path)]})
-    config = make_config(tmp_path, core={"id": "Latenn", "managed": "x"})
-    pack_nupkgs(config, "core", [stage], tmp_path / "feed", managed=managed)
-    facade = on_mono.references / "Facades/netstandard.dll"
-    references = '<PackageReference Include="Latenn" Version="0.1.0" />' + f'<Reference Include="{facade}" />'
-    project = write_project(
-        tmp_path / "app", tmp_path / "feed", CLASSIC, references=references, properties=api, source=LATENN_PROGRAM
-    )
-
-    out, _ = build(project, environment)
-
-    assert run_by(on_mono, out / "app.exe", environment) == "1 2"

@@ -10,8 +10,9 @@ from latebind.compilers.dotnet import find, write_nuget_config
 from latebind.ecosystems.nuget.layout import list_assemblies
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.errors import BuildError
+from testing.needs import dotnet_environment
 from tests.client import edit
-from tests.dotnet_support import ROOT, dotnet_environment
+from tests.conftest import ROOT
 from tests.programs import not_run
 
 FRAMEWORKS = ["netstandard2.0", "netstandard2.1"]

@@ -9,10 +9,10 @@ import pytest
 
 from latebind.ecosystems.nuget.managed import SOURCES, build_managed
 from latebind.ecosystems.nuget.source_link import source_link
+from testing.dotnet_reader import PROJECT
+from testing.needs import dotnet_environment
 from tests.build.test_commit import git
 from tests.client import CONFIG, edit, write_client, write_files
-from tests.dotnet_reader import PROJECT
-from tests.dotnet_support import dotnet_environment
 from tests.programs import assert_success
 
 HASH = "0123456789abcdef0123456789abcdef01234567"

@@ -1,30 +1,17 @@
 """Assemblies that say they are trimmable and fit for AOT look nothing up by its name and make no code at run time."""
 
-import re
-
 import pytest
 
 from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_ep_helper
+from testing.dotnet_reader import PROJECT, STATED, find_lookups
+from testing.needs import dotnet_environment
 from tests.client import write_files
 from tests.conftest import ROOT
-from tests.dotnet_reader import PROJECT
-from tests.dotnet_support import dotnet_environment
 
 pytestmark = pytest.mark.slow
 
-BY_NAME = re.compile(
-    r"System\.(Activator|Type\.(Get(?!TypeFromHandle)|Invoke|Make)|AppDomain\.(Load|Create)|Enum\.Get|Linq\.Expressions"
-    r"|Reflection\.(?!Assembly\w*Attribute\.|DefaultMemberAttribute\.|MemberInfo\.get_Name|Assembly\.get_Location)"
-    r"|Runtime\.Serialization\.(?!Json\.JsonReaderWriterFactory\.)|ComponentModel"
-    r"|Delegate\.DynamicInvoke|Runtime\.InteropServices\.Marshal\.(PtrToStructure|SizeOf|StructureToPtr"
-    r"|DestroyStructure|GetDelegateForFunctionPointer|GetFunctionPointerForDelegate)$)"
-)
-"""Members that find others by name or make code at run time; Marshal's are safe as generic methods, whose line ends in
-<>. A linker warns of most of them (IL2xxx, IL3050)."""
-STATED = {"metadata IsTrimmable=True", "metadata IsAotCompatible=True"}
-"""What .NET's SDK writes for the properties of these names (learn.microsoft.com, IL3058)."""
 UNSAFE = """\
 using System;
 using System.Runtime.InteropServices;
@@ -43,18 +30,12 @@ def build(folder, out):
     return build_managed(folder, out / "managed", **arguments)
 
 
-def wrong(lines):
-    used = [line.removeprefix("uses ") for line in lines if line.startswith("uses ")]
-    assert used
-    return [name for name in used if BY_NAME.match(name)]
-
-
 def test_the_helper_of_an_execution_provider_is_trimmable(tmp_path, read_assembly):
     config = load(ROOT / "examples" / "ep-tiny" / "latebind.toml")
     (variant,) = build(write_ep_helper(config, "tiny", [], tmp_path / "helper"), tmp_path)
     lines = read_assembly(variant.assembly)
     assert set(lines) >= STATED
-    assert wrong(lines) == []
+    assert find_lookups(lines) == []
 
 
 @pytest.mark.parametrize(
@@ -68,5 +49,5 @@ def test_a_lookup_by_name_is_found(tmp_path, read_assembly, says):
     folder = write_files(tmp_path / "Tiny", {"Tiny.csproj": PROJECT, "Made.cs": UNSAFE})
     (variant,) = build(folder, tmp_path)
     lines = read_assembly(variant.assembly)
-    assert f"System.{says}" in wrong(lines)
+    assert f"System.{says}" in find_lookups(lines)
     assert STATED.isdisjoint(lines)

@@ -14,8 +14,8 @@ from latebind.checks.policy import project_policy
 from latebind.config.file import load
 from loadcheck.audit import audit_paths
 from research.broken.packages import Packages, swap
+from testing.needs import dotnet_environment
 from tests.client import pack_project
-from tests.dotnet_support import dotnet_environment
 from tests.epclient import write_ep
 
 MODULE = "onnxruntime_ep_tiny_npu"

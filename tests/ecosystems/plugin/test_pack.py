@@ -14,9 +14,9 @@ from latebind.errors import BuildError
 from latebind.pack.planned import plan_files
 from loadcheck.audit import audit_paths
 from loadcheck.engine.policy import Policy
+from testing.needs import dotnet_environment
 from tests.build.test_sbom import FORMATS
 from tests.client import hashes, pack_project, write_files
-from tests.dotnet_support import dotnet_environment
 from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
 from tests.programs import assert_refused, run_checked
 

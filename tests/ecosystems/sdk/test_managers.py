@@ -9,9 +9,9 @@ import textwrap
 
 import pytest
 
+from testing.needs import require_programs
 from tests.client import copy_client, edit, pack_project, write_files
 from tests.conftest import ROOT
-from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 

@@ -25,9 +25,9 @@ from loadcheck.audit import audit_here, audit_paths
 from loadcheck.binary import read_images
 from loadcheck.engine.policy import Policy
 from machines import clang_cl
+from testing.emulated import cache
+from testing.needs import available, require_programs
 from tests.client import PORTABLE_CMAKE, edit, hashes, members, pack_project
-from tests.native.emulated import cache
-from tests.needs import available, require_programs
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 

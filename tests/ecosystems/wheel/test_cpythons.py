@@ -17,9 +17,9 @@ from loadcheck.audit import audit_here
 from loadcheck.binary import read_image
 from machines import arm64_python, qemu, windows_python, wine
 from machines.emulator import Limits
+from testing.needs import available
 from tests.client import edit, pack_project
 from tests.moduleclient import write_module_client
-from tests.needs import available
 from tests.programs import CLI, assert_refused, run_checked, run_program
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.13t")

@@ -14,7 +14,7 @@ from latebind.tables.presets import preset
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.situations import Situation
-from tests import needs
+from testing import needs
 from tests.conftest import ROOT
 from tests.programs import CLI, run_checked, run_program
 

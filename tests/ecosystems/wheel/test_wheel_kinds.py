@@ -21,9 +21,9 @@ from latebind.pack.planned import plan_files
 from latebind.tables.targets import host_rid, target
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image
+from testing.needs import require_programs
 from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, pack_project, write_client
 from tests.moduleclient import CMAKE, config, write_module_client
-from tests.needs import require_programs
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
 pytestmark = pytest.mark.slow

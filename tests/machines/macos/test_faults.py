@@ -4,8 +4,8 @@ import pytest
 
 from latebind.verify.cases.machine import NOT_SUPPORTED
 from machines.macos import machine
+from testing.needs import available
 from tests.native.test_functions_stub import compile_c
-from tests.needs import available
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 

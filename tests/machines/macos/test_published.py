@@ -11,8 +11,8 @@ from machines import llvm, pinned
 from machines.macos.dyld import Dyld
 from machines.macos.image import read_image
 from machines.macos.process import Process
-from tests.native.emulated import cache
-from tests.needs import available
+from testing.emulated import cache
+from testing.needs import available
 from tests.programs import run_checked
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

@@ -3,8 +3,8 @@
 import pytest
 
 from machines.macos import machine
+from testing.building import needed_compiler
 from tests.machines.macos.test_faults import compile_text, run
-from tests.native.building import needed_compiler
 from tests.programs import run_checked
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

@@ -9,9 +9,9 @@ from latebind.verify.cases.machine import NOT_SUPPORTED
 from machines import wine_arm64
 from machines.emulator import Limits
 from machines.wine import windows_path
-from tests.native.emulated import cache
+from testing.emulated import cache
+from testing.needs import available
 from tests.native.test_functions_stub import compile_c
-from tests.needs import available
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 RID = "win-arm64"

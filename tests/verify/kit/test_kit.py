@@ -13,9 +13,9 @@ import pytest
 from latebind.pack.record import RECORD
 from machines import chroot, windows_python, wine
 from machines.emulator import Limits
+from testing.emulated import cache
+from testing.needs import available
 from tests.client import CONFIG, copy_client, edit
-from tests.native.emulated import cache
-from tests.needs import available
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
 SMOKE = """\

@@ -9,7 +9,8 @@ import pytest
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.tables.presets import preset
-from tests.dotnet_support import LATENN, RID, VERSION, dotnet_environment, small_cases
+from testing.needs import dotnet_environment
+from tests.dotnet_support import LATENN, RID, VERSION, small_cases
 
 
 @pytest.fixture(scope="session")

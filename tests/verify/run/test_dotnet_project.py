@@ -18,15 +18,7 @@ from latebind.tables.presets import preset
 from latebind.verify.cases.layouts import layout
 from latebind.verify.run.bench import PhaseError
 from latebind.verify.run.supply import Supply
-from tests.dotnet_support import (
-    NUMERIC,
-    RID,
-    consumer,
-    make_config,
-    run_smoke,
-    spoiled_cases,
-    without,
-)
+from tests.dotnet_support import NUMERIC, RID, consumer, make_config, run_smoke, spoiled_cases, without
 from tests.programs import not_run
 
 ODD_CASES = 4

@@ -16,12 +16,12 @@ from latebind.system.run import run
 from latebind.verify.cases import layouts
 from latebind.verify.cases.layouts import OLDER_FRAMEWORK, Application, layout, one_program
 from latebind.verify.run.bench import PhaseError
+from testing.needs import dotnet_environment
 from tests.client import members, rewritten
 from tests.dotnet_support import (
     NATIVE_FILES,
     RID,
     consumer,
-    dotnet_environment,
     make_config,
     make_stage,
     native_stages,

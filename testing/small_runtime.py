@@ -1,4 +1,4 @@
-"""The small runtime in tests/native/runtime and latebind's host in C, built for a system and run there."""
+"""The small runtime in testing/runtime and latebind's host in C, built for a system and run there."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from machines.macos import machine as macos
-from tests.native.building import HERE, build, configure, needed_compiler, runtime_library
-from tests.native.emulated import build_cross, emulate_macos, emulate_windows
-from tests.needs import official_header
-from tests.programs import run_program
+from testing.building import ROOT, build, configure, needed_compiler, runtime_library
+from testing.emulated import build_cross, emulate_macos, emulate_windows
+from testing.needs import official_header
+from testing.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SOURCE = HERE / "runtime"
+SOURCE = ROOT / "testing" / "runtime"
 NATIVE, REAL = "linux-x64", "linux-x64 with ONNX Runtime"
 """This system, with the small runtime and with the real one: both must answer alike."""
 GLUE = ("osx-arm64", "osx-x64", "win-arm64")

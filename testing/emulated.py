@@ -22,10 +22,9 @@ from latebind.verify.cases.machine import NOT_SUPPORTED
 from machines import wine, wine_arm64
 from machines.emulator import Limits
 from machines.macos import machine as macos
-from tests import models
-from tests.native.building import HERE, build, program, tree_name
-from tests.needs import available
-from tests.programs import run_checked, run_program
+from testing.building import LOADER_TESTS, build, program, tree_name
+from testing.needs import available
+from testing.programs import run_checked, run_program
 
 if TYPE_CHECKING:
     import subprocess
@@ -72,7 +71,7 @@ def configure_cross(source: pathlib.Path, tree: pathlib.Path, rid: str, *argumen
     run_checked(*command, *options, *arguments, env=dict(chosen.environment(tree)))
 
 
-def build_cross(shared: pathlib.Path, rid: str, *arguments: str, source: pathlib.Path = HERE) -> pathlib.Path:
+def build_cross(shared: pathlib.Path, rid: str, *arguments: str, source: pathlib.Path = LOADER_TESTS) -> pathlib.Path:
     """Build the test programs in `source` for a target unless another worker has. `arguments` are more of CMake's."""
     folder = shared / f"{tree_name(source)}-{rid}"
     folder.mkdir(exist_ok=True)
@@ -114,8 +113,10 @@ def fetch_wheel(rid: str, name: str, version: str) -> pathlib.Path:
 def onnx_sum(path: pathlib.Path) -> pathlib.Path:
     """Write a model that adds 0.5 to its input x."""
     half = helper.make_tensor("half", TensorProto.FLOAT, [1], [0.5])
-    x, y = ((name, TensorProto.FLOAT, ["N", 3]) for name in "xy")
-    path.write_bytes(models.model([helper.make_node("Add", ["x", "half"], ["y"])], [x], [y], initializers=[half]))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 3]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "half"], ["y"])], "sum", [x], [y], initializer=[half])
+    opsets = [helper.make_opsetid("", 17)]  # ONNX Runtime 1.19 reads these versions
+    path.write_bytes(helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
     return path
 
 
@@ -159,7 +160,8 @@ class Emulated:
 
     def skip_if_lost(self, done: subprocess.CompletedProcess[bytes]) -> None:
         """Skip where this machine's wine is at fault: see wine_arm64.LOST_BLOCK. Our own code never writes x18:
-        tests/native/test_processors.py."""
+        tests/native/test_processors.py.
+        """
         if isinstance(self.emulator, wine_arm64.WineArm64) and done.returncode == NOT_SUPPORTED:
             pytest.skip("not run: libraries of this wine for arm64 change the register x18, which ucrtbase.dll reads")
 
@@ -171,7 +173,9 @@ class Emulated:
 
 
 @contextlib.contextmanager
-def emulate_windows(shared: pathlib.Path, source: pathlib.Path = HERE, rid: str = "win-x64") -> Iterator[Emulated]:
+def emulate_windows(
+    shared: pathlib.Path, source: pathlib.Path = LOADER_TESTS, rid: str = "win-x64"
+) -> Iterator[Emulated]:
     """The test programs in `source` on Windows, by wine. Skips where there is none."""
     # Workers must not share one: a test fills the system folder, and who ends first ends the wineserver.
     machine = WINDOWS[rid]
@@ -185,7 +189,7 @@ def emulate_windows(shared: pathlib.Path, source: pathlib.Path = HERE, rid: str 
 
 
 @contextlib.contextmanager
-def emulate_macos(shared: pathlib.Path, rid: str, source: pathlib.Path = HERE) -> Iterator[Emulated]:
+def emulate_macos(shared: pathlib.Path, rid: str, source: pathlib.Path = LOADER_TESTS) -> Iterator[Emulated]:
     """The test programs in `source` on macOS: an emulated processor, and a dyld and a libSystem of ours."""
     emulator = available(macos.prepare, cache() / rid, Limits(seconds=120), rid)
     yield Emulated(build_cross(shared, rid, source=source), emulator, "", ".dylib", str)
@@ -194,7 +198,7 @@ def emulate_macos(shared: pathlib.Path, rid: str, source: pathlib.Path = HERE) -
 
 @contextlib.contextmanager
 def emulate_linux(
-    shared: pathlib.Path, rid: str, machine: ModuleType, *arguments: str, source: pathlib.Path = HERE
+    shared: pathlib.Path, rid: str, machine: ModuleType, *arguments: str, source: pathlib.Path = LOADER_TESTS
 ) -> Iterator[Emulated]:
     """The test programs in `source` on another Linux, by a module of machines/. Skips where there is none."""
     emulator = available(machine.prepare, cache() / machine.__name__.rpartition(".")[2], Limits(seconds=120))

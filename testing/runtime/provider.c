@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../port.h"
+#include "../native/port.h"
 #include "runtime.h"
 
 enum { MOST_DEVICES = 8, HARDWARE = 2 };

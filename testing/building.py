@@ -14,10 +14,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.conftest import ROOT
-from tests.programs import run_checked
+from testing.programs import run_checked
 
-HERE = ROOT / "tests" / "native"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOADER_TESTS = ROOT / "tests" / "native"
+LEAKS = ROOT / "testing" / "native" / "leaks.txt"
+"""Leaks of the runtime's own, once per process."""
 NOISE = ("ONNXRUNTIME_LIB_PATH", "LATENN_BACKEND", "LD_PRELOAD", "LD_LIBRARY_PATH")
 
 
@@ -88,8 +90,7 @@ class Programs:
     ) -> subprocess.CompletedProcess[bytes]:
         clean = {key: value for key, value in os.environ.items() if key not in NOISE}
         clean["ASAN_OPTIONS"] = "detect_leaks=1:abort_on_error=0"
-        suppressions = HERE / "leaks.txt"  # the runtime's own, once per process
-        clean["LSAN_OPTIONS"] = f"suppressions={suppressions}:print_suppressions=0"
+        clean["LSAN_OPTIONS"] = f"suppressions={LEAKS}:print_suppressions=0"
         done = subprocess.run(
             [os.fspath(self.folder / program), *(os.fspath(argument) for argument in arguments)],
             env={**clean, **(environment or {})},
@@ -112,7 +113,7 @@ class Programs:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def build_programs(parent: pathlib.Path, sanitizers: str, source: pathlib.Path = HERE) -> Programs:
+def build_programs(parent: pathlib.Path, sanitizers: str, source: pathlib.Path = LOADER_TESTS) -> Programs:
     """Build of the programs in `source` what changed; the lock is the kernel's, so a killed worker frees it."""
     folder = parent / f"{tree_name(source)}-{sanitizers.replace(',', '-') or 'plain'}"
     folder.mkdir(exist_ok=True)

@@ -2,6 +2,7 @@
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+include_directories("${CMAKE_CURRENT_LIST_DIR}") # port.h, barrier.h
 set(sanitizers "" CACHE STRING "For -fsanitize=")
 set(latebind_DIR "${root}/loader")
 find_package(latebind CONFIG REQUIRED)

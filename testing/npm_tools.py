@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.needs import require_programs
-from tests.programs import run_program
+from testing.needs import require_programs
+from testing.programs import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path

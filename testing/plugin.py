@@ -1,18 +1,12 @@
-"""What all tests share, latebind's and latenn's: marks of slow tests, the check of skips, latenn's packages.
-
-A plugin of pytest, which the conftest.py above this folder names.
-"""
+"""A plugin of pytest for the tests of latebind and of latenn: their environment, the check of skips, shared folders."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import zipfile
 from pathlib import Path
 
 import hypothesis
@@ -20,6 +14,7 @@ import msgspec
 import pytest
 
 from latebind.compilers.zig import find_zig, zig_variables
+from testing.building import runtime_library
 
 ROOT = Path(__file__).resolve().parent.parent
 _SKIPPED = []
@@ -42,13 +37,20 @@ hypothesis.settings.register_profile("latebind", deadline=None)
 hypothesis.settings.load_profile("latebind")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report():
-    """Keep sys.path: if a module of tests adds latenn/verify, pytest takes its wheel.py for tests/ecosystems/wheel."""
-    before = sys.path.copy()
-    report = yield
-    sys.path[:] = before
-    return report
+MARKERS = {
+    "browser": "in a headless Chromium",
+    "emulated": "under wine or qemu",
+    "libraries": "with PyTorch and JAX; a session of its own",
+    "slow": "takes more than a few seconds",
+    "workflows": "the jobs of the workflows, run here",
+}
+"""Of these, the sessions of tests run `browser` alone."""
+
+
+def pytest_configure(config):
+    """Declare the markers."""
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
 def pytest_runtest_logreport(report):
@@ -97,60 +99,10 @@ def kept_builds():
 @pytest.fixture(scope="session")
 def onnxruntime():
     """The shared library of the installed ONNX Runtime."""
-    from tests.native.building import runtime_library  # noqa: PLC0415  # few tests need what it imports
-
     library = runtime_library()
     if library is None:
         pytest.skip("not run: no onnxruntime distribution with a shared library is installed: pip install onnxruntime")
     return library
-
-
-def copy_once(source, names, work, add=lambda _: None):
-    """Make a folder with copies of some of another's folders, unless another worker is quicker."""
-    aside = Path(tempfile.mkdtemp(dir=work.parent))
-    for name in names:
-        shutil.copytree(source / name, aside / name)
-    add(aside)
-    try:
-        aside.rename(work)
-    except OSError:  # another worker was quicker
-        shutil.rmtree(aside)
-
-
-@pytest.fixture(scope="session")
-def latenn_here(kept_builds):
-    """The folder of latenn's packages for this machine. Workers share it; latebind locks it while one of them packs.
-
-    latebind takes the libraries of an earlier `python3 noxfile.py` if they are of the same sources.
-    """
-    from tests.dotnet_support import packed_latenn  # noqa: PLC0415  # as above
-
-    work = kept_builds / "latenn"
-    if not work.exists() and (ROOT / "stage").is_dir():
-        copy_once(ROOT, ["stage"], work)
-    return packed_latenn(ROOT, work)
-
-
-@pytest.fixture(scope="session")
-def latenn_site(latenn_here, tmp_path_factory):
-    """A folder with all wheels of latenn unpacked into it, as `pip install --target` leaves it."""
-    folder = tmp_path_factory.mktemp("latenn-site")
-    for wheel in latenn_here.glob("*.whl"):
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def latenn_packages(shared_folder, latenn_here):
-    """The folder of latenn's packages for all targets, likewise; what was made for this machine is not made again."""
-    from tests.dotnet_support import copied_latenn, packed_latenn  # noqa: PLC0415  # as above
-
-    here, work = latenn_here.parent, shared_folder / "latenn-packages"
-    if not work.exists():
-        made = [name for name in ("stage", "dist", "build/managed") if (here / name).is_dir()]
-        copy_once(here, made, work, lambda aside: copied_latenn(aside / "project", symbols=False))
-    return packed_latenn(work / "project", work, "--target", "all")
 
 
 @pytest.fixture(scope="session")

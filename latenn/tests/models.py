@@ -144,6 +144,7 @@ def write_portable(folder):
         "nonzero": nonzero(),
         **{f"same_{name}_{rank}": identity(kind, [None] * rank) for name, kind in PLAIN.items() for rank in (0, 1, 3)},
     }
+    folder.mkdir(exist_ok=True)
     for name, content in files.items():
         (folder / f"{name}.onnx").write_bytes(content)
     return folder

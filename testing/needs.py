@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,12 +14,14 @@ import pytest
 from latebind.compilers.zig import find_zig
 from latebind.tables.targets import host_rid, target, zig_triple
 from loadcheck.model import Rid
-from machines import NotAvailableError, ort_header
+from machines import NotAvailableError, dotnet_sdk, mono, ort_header
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _Made = TypeVar("_Made")
+TOOLS = Path(__file__).resolve().parent.parent / ".latebind"
+"""Where tools are kept for all runs."""
 _DEBIAN_PACKAGES = {
     "abidiff": "abigail-tools",
     "c++": "g++",
@@ -60,6 +64,28 @@ def require_programs(*names: str) -> list[str]:
         if path is None:
             pytest.skip(f"not run: there is no {name} here: apt-get install {_DEBIAN_PACKAGES.get(name, name)}")
     return list(paths.values())
+
+
+@cache
+def dotnet_environment() -> dict[str, str]:
+    """The environment with `dotnet` in it: the one on PATH, else the one for tests. Skips where there is neither."""
+    if os.environ.get("LATEBIND_NO_DOTNET"):
+        pytest.skip("not run: LATEBIND_NO_DOTNET is set")
+    try:
+        return dotnet_sdk.prepare(TOOLS / "dotnet").apply(os.environ)
+    except NotAvailableError as error:
+        pytest.skip(f"not run: no .NET SDK: {error}")
+
+
+@cache
+def mono_folder() -> Path:
+    """The folder with `mono`: of the one on PATH, else of the one for tests. Skips where there is neither."""
+    return available(mono.prepare, TOOLS / "mono").folder
+
+
+def with_mono(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment with `mono` on PATH."""
+    return {**environment, "PATH": os.pathsep.join([str(mono_folder()), environment.get("PATH", "")])}
 
 
 def zig(rid: str = "", *, tool: str = "cc", floor: str = "") -> list[str]:

