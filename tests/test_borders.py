@@ -26,6 +26,7 @@ NOT_YET = {"ecosystems/nuget/test_managed.py", "verify/run/conftest.py", "verify
 OF_LATEBIND = {
     "npm/conftest.py": {"latebind.ecosystems.npm.pack"},  # the modules that every npm package of latebind has
     "npm/test_places.py": {"latebind.ecosystems.npm.pack"},
+    "python/test_accelerator.py": {"latebind.compilers.interpreters"},
     "python/test_emulated.py": {"latebind.errors", "latebind.verify.cases.installers"},
 }
 """What latenn's tests import of latebind: all else, they use as any project does."""

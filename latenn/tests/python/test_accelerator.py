@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.python.running import python
 
+from latebind.compilers.interpreters import interpreters
 from testing.building import runtime_library
 from testing.programs import run_checked, run_program
 from tests import models
@@ -32,10 +33,10 @@ def test_both_ways_do_the_same(latenn_site, portable, value, expected):
 @pytest.mark.slow
 @pytest.mark.parametrize("minor", MINORS)
 def test_every_cpython_runs_builtins(latenn_site, portable, minor, tmp_path):
-    found = run_program(sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", minor)
-    if found.returncode:
+    pythons = interpreters([minor])
+    if not pythons:
         pytest.skip(f"not run: there is no CPython {minor} here: uv python install {minor}")
-    program, packages = found.stdout.strip(), tmp_path / "packages"
+    program, packages = pythons[-1].path, tmp_path / "packages"
     command = ["-m", "uv", "pip", "install", "--quiet", "--python", program, "--target", packages, "numpy"]
     run_checked(sys.executable, *command)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (latenn_site, packages)))}
