@@ -33,16 +33,16 @@ def test_it_shows_facts_and_the_change_and_writes_nothing(latebind, project):
     assert lines[0].startswith("CMakeLists.txt:5: voice links ONNX Runtime (SHARED_LIBRARY, ")
     for line in ('name = "voice"', 'version = "2.1.0"', 'minimum = "1.20"', "drop_in = true"):
         assert f"latebind.toml: + {line}" in lines
-    assert lines[-1] == f"next: latebind adopt {project} --apply"
+    tried = "tried: latebind build makes libvoice.so, which binds ONNX Runtime late"
+    assert lines[-2:] == [tried, f"next: latebind adopt {project} --apply"]
     assert len(assert_success(latebind("adopt", project)).splitlines()) == 10
     assert state(project) == before
 
 
 def test_apply_writes_one_file_and_a_second_run_says_so(latebind, project):
     before = state(project)
-    assert f"written: latebind.toml\nnext: latebind -C {project} pack\n" in assert_success(
-        latebind("adopt", project, "--apply")
-    )
+    lines = assert_success(latebind("adopt", project, "--apply")).splitlines()
+    assert (lines[-3], lines[-1]) == ("written: latebind.toml", f"next: latebind -C {project} pack")
     after = state(project)
     assert after.keys() - before.keys() == {"latebind.toml"}
     assert "latebind.toml is there already" in assert_success(latebind("adopt", project, "--apply"))
@@ -63,6 +63,14 @@ def test_a_component_of_the_projects_own_is_kept(latebind, project):
     shown = assert_success(latebind("-v", "adopt", project))
     assert 'latebind.toml: + [package."ears"]\nlatebind.toml: + component = "ears"\n' in shown
     assert "Unspecified" not in shown
+
+
+def test_what_its_trial_could_not_compile_is_said(latebind, project):
+    edit(project / "voice.c", "#include <stdint.h>", "#include <onnxruntime_c_api.h>")
+    lines = assert_success(latebind("adopt", project, "--apply")).splitlines()
+    said = "error: 'onnxruntime_c_api.h' file not found"
+    assert any(line.startswith("left: latebind build fails: ") and said in line for line in lines)
+    assert (project / "latebind.toml").is_file()
 
 
 def test_a_comment_or_a_branch_that_does_not_run_is_no_fact(latebind, project):

@@ -15,9 +15,12 @@ from latebind.adopt.latebinding import Change, plan_changes, try_plan
 from latebind.adopt.ownbuild import build_wheel, copy_project, prepare_backend
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import read_product
+from latebind.build.native import stage_targets
 from latebind.config.file import FILE_NAME
-from latebind.errors import InputError
+from latebind.config.project import read_project
+from latebind.errors import BuildError, InputError, ToolError
 from latebind.system.log import LOG
+from latebind.tables.targets import host_rid
 from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
@@ -151,4 +154,22 @@ def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
     text = render_configuration(configured)
     shown = [f"{FILE_NAME}: + {line}" for line in text.splitlines() if line and not line.startswith("#")]
     plan = Change(files={FILE_NAME: text.encode()})
-    return Adoption(lines=(*facts, *shown), plan=plan, applied=(pack,))
+    tried = _try_configuration(plan, root, scratch / "trial")
+    return Adoption(lines=(*facts, *shown), ends=tried, plan=plan, applied=(*tried, pack))
+
+
+def _try_configuration(plan: Change, root: Path, scratch: Path) -> tuple[str, ...]:
+    """Build a copy of a project with its planned latebind.toml below `scratch`, and look at what came out."""
+    copy = copy_project(root, scratch / "project")
+    plan.write(copy)
+    try:
+        (stage,) = stage_targets(read_project(copy / FILE_NAME, scratch / "work"), [host_rid()])
+    except (BuildError, ToolError) as error:
+        lines = [line.strip() for line in error.message.splitlines() if line.strip()]
+        reason = next((line for line in lines if "error:" in line.lower()), lines[-1])
+        return (f"left: latebind build fails: {reason.replace(f'{copy}/', '')}",)
+    product = read_product(stage.root)
+    names = ", ".join(name.rpartition("/")[2] for name in product.exports)
+    late = " and ".join(runtime.title for runtime in product.bound)
+    tried = f"tried: latebind build makes {names}" + (f", which binds {late} late" if late else "")
+    return (tried, *(f"left: {line}" for line in product.describe()))
