@@ -20,6 +20,9 @@ SOURCE = """\
 const char zlib[] = " deflate 1.3.1 Copyright 1995-2024 Jean-loup Gailly and Mark Adler ";
 const char proto[] = "google/protobuf/descriptor.proto";
 int PyInit_thing(void) { return 0; }
+__asm__(".pushsection .note.dlopen,\\"a\\"\\n.balign 4\\n.long 4, 2f - 1f, 0x407c0c0a\\n.asciz \\"FDO\\"\\n"
+     "1: .asciz \\"[{\\\\\\"soname\\\\\\":[\\\\\\"libodd.so.1\\\\\\"],\\\\\\"feature\\\\\\":\\\\\\"odd\\\\\\"}]\\"\\n"
+        "2:\\n.balign 4\\n.popsection");
 """
 METADATA = "Metadata-Version: 2.4\nName: Some.Thing\nVersion: 1.0\nAuthor-email: Somebody <some@example.org>\n"
 WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-manylinux_2_28_x86_64\n"
@@ -69,6 +72,7 @@ def test_it_lists_files_copied_libraries_and_static_parts(wheel, tmp_path):
     bill = document(tmp_path)
     components = {component["name"]: component for component in bill["components"]}
     assert components["zlib"]["version"] == "1.3.1"
+    assert components["libodd.so.1"]["scope"] == "optional"
     assert components["some_thing.libs/libpng16-1d1ba958.so.16.58.0"]["version"] == "16.58.0"
     assert components["thing/thing.so"]["hashes"][0]["alg"] == "SHA-256"
     assert bill["metadata"]["supplier"] == {"name": "Somebody"}

@@ -41,6 +41,7 @@ class Late:
     range: str
     """A `vers` URI."""
     supplier: str = ""
+    is_required: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

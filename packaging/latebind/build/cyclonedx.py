@@ -25,9 +25,10 @@ _RANGE = "latebind:range"
 
 def cyclonedx(bill: Bill, version: str) -> dict[str, Any]:
     """The document in `version`, 1.6 or 1.7."""
-    marks = {"isExternal": True, "scope": "required"} if version == "1.7" else {"scope": "required"}
+    outside = {"isExternal": True} if version == "1.7" else {}
+    marks = {**outside, "scope": "required"}
     parts = [{**_package(purl, bill), **marks} for purl in bill.parts]
-    late = [{**_late(runtime, version), **marks} for runtime in bill.runtimes]
+    late = [{**_late(runtime, version), **outside} for runtime in bill.runtimes]
     components = [*(_library(library, bill) for library in bill.libraries), *parts, *late]
     itself = _package(bill.purl, bill)
     if bill.license:
@@ -137,6 +138,7 @@ def _late(runtime: Late, version: str) -> dict[str, Any]:
         "name": runtime.name,
         "description": f"{runtime.title}, bound at run time and not included in the package.",
         "supplier": {"name": runtime.supplier},
+        "scope": "required" if runtime.is_required else "optional",
         **version_fields,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -12,10 +13,10 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from latebind import __version__
-from latebind.build.bill import Bill, Library, supplier_of
+from latebind.build.bill import Bill, Late, Library, supplier_of
 from latebind.errors import InputError, LatebindError
 from loadcheck.archive import ZipReader
-from loadcheck.binary import sniff
+from loadcheck.binary import read_images, sniff
 from loadcheck.readers.record import read_metadata
 from loadcheck.tables.parts import Part, find_parts, known_parts, part_of
 from loadcheck.text import printable
@@ -91,6 +92,7 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
             raise InputError(text, where=str(path), advice="Build the wheel again, or give it the name in METADATA.")
         inside = [member.name for member in archive.members if not member.is_folder]
         native_files = tuple(_libraries(archive, path.stem.rpartition("-")[2]))
+        opened = {late.name: late for library in native_files for late in _list_opened(archive.read(library.name))}
     replaced = {part.name: part for part in named}
     libraries = tuple(replace(library, parts=_replace_parts(library.parts, replaced)) for library in native_files)
     seen = {part.name for library in native_files for part in library.parts}
@@ -102,6 +104,7 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
         phase="post-build",
         tools=(("latebind", __version__),),
         libraries=libraries,
+        runtimes=tuple(opened[name] for name in sorted(opened)),
         further=tuple(part for part in named if part.name not in seen),
     )
     return Wheel(
@@ -142,6 +145,16 @@ def _libraries(archive: ZipReader, tag: str) -> Iterator[Library]:
             version=(match["version"] or match["mac"]) if match else "",
             parts=find_parts(data),
         )
+
+
+def _list_opened(data: bytes) -> Iterator[Late]:
+    """What a native file says that it opens at run time (.note.dlopen), each by the name of its first library."""
+    with suppress(InputError):  # a damaged file says nothing
+        for opened in (opened for image in read_images(data, "") for opened in image.opened):
+            title = opened.feature or opened.names[0]
+            range_ = "vers:generic/*"
+            is_required, supplier = opened.priority == "required", supplier_of((), title)
+            yield Late(name=opened.names[0], title=title, range=range_, supplier=supplier, is_required=is_required)
 
 
 def _replace_parts(parts: Sequence[Part], named: Mapping[str, Part]) -> tuple[Part, ...]:
