@@ -26,6 +26,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-interpreter": "there is no CPython of this kind on this machine",
     "no-symbols": "debug symbols that match the library cannot be made for this target on this machine",
     "no-device": "the execution provider was registered, but this machine has no device for it",
+    "no-host": "no program on this machine can load the plugin",
     "no-machine": "nothing here runs binaries of this target",
     "no-main": "the consumer has no main() that the scenario may call",
     "no-access": "the scenario runs the consumer as another user, who cannot reach the working folder",

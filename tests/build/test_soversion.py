@@ -9,7 +9,7 @@ import pytest
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.config.project import Project, read_project
-from latebind.ecosystems.plugin.pack import ep_files
+from latebind.ecosystems.plugin.pack import plugin_files
 from latebind.errors import BuildError
 from latebind.tables.targets import target
 from loadcheck.audit import audit_paths
@@ -140,4 +140,4 @@ def test_links_are_no_companions_of_an_execution_provider(tmp_path):
     folder = epclient.write_ep(tmp_path / "tiny", cmake=cmake, config=config)
     config = load(folder / "latebind.toml")
     stage = stage_target(Project(config=config, workdir=folder), target("linux-x64"))
-    assert [path.name for path in ep_files(config, "tiny", stage).every] == ["libtiny_ep.so.1"]
+    assert [path.name for path in plugin_files(config, "tiny", stage).every] == ["libtiny_ep.so.1"]

@@ -10,7 +10,7 @@ from latebind.build.stage import open_stage
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
-from latebind.ecosystems.plugin.pack import write_ep_helper
+from latebind.ecosystems.plugin.pack import write_helper
 from latebind.tables.targets import host_rid
 from research.broken.packages import Packages
 from testing.needs import dotnet_environment, runtime_folder
@@ -152,7 +152,7 @@ def test_a_helper_that_looks_into_one_folder_only_fails_in_dotnet(
     shutil.copytree(official_header.parent, project / "native/include")
     run(installed_latebind, "-C", project, "pack", "--target", "linux-x64")
     config, (stage,) = load(project / "latebind.toml"), [open_stage(project / "stage/linux-x64")]
-    helper = write_ep_helper(config, "tiny", [stage], project / "helper")
+    helper = write_helper(config, "tiny", [stage], project / "helper")
     (code,) = helper.glob("*.cs")
     edit(code, "yield return Path.Combine(folder, native);", "")
     edit(code, 'AppDomain.CurrentDomain.GetData("NATIVE_DLL_SEARCH_DIRECTORIES") as string ?? ""', '""')

@@ -120,12 +120,12 @@ def _late(runtime: RuntimeUse) -> Late:
 
 
 def _files(stage: Stage, package: Package, *, has_static: bool) -> Iterator[Library]:
-    """The libraries of a package for a target, and what an execution provider has next to its own."""
+    """The libraries of a package for a target, and what a plugin has next to its own."""
     static = stage.static_libraries(package.component) if has_static else ()
     for path in (*stage.libraries(package.component), *static):
         yield _library(stage, path.name, package.component)
     hashes = {stage.root / file.path: file.sha256 for file in stage.manifest.files}
-    for path in stage.data(package.component, package.ep.companions if package.ep else ()):
+    for path in stage.data(package.component, package.companions):
         yield Library(name=path.name, target=stage.rid, sha256=hashes[path], is_data=True)
 
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from latebind.checks.policy import BindingPolicy, find_rules
 from latebind.checks.supplier import list_suppliers, suppliers
-from latebind.config.ep import EP_EXPORTS
 from loadcheck.engine import platforms
 from loadcheck.engine.policy import fits_any
 from loadcheck.engine.registry import ARCHIVES, EVERY_FORMAT, Hit, Skip, check
 from loadcheck.engine.wording import links, own_name, some
-from loadcheck.readers.contents import GRAFTED
+from loadcheck.readers.contents import GRAFTED, PROVIDER_ENTRY
 from loadcheck.text import human_size, plural
 
 if TYPE_CHECKING:
@@ -205,7 +204,7 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
     """How the library gets the runtime's functions when it does not contain or link it: the rest of a fix."""
     if file.is_provider and runtime.plugin_symbols:
         return (
-            f": {runtime.title} passes its functions to {EP_EXPORTS[0]}(). If C++ headers still need OrtGetApiBase, "
+            f": {runtime.title} passes its functions to {PROVIDER_ENTRY}(). If C++ headers still need OrtGetApiBase, "
             "define ORT_API_MANUAL_INIT, and call Ort::InitApi(ort_api) in that function."
         )
     if runtime.name in find_rules(policy).drop_ins:
@@ -248,7 +247,7 @@ def _is_supply(package: Contents, runtime: RuntimePreset) -> bool:
 
 def _is_own(package: Contents, runtime: RuntimePreset) -> bool:
     """Whether an execution provider may contain the runtime: its vendor's own, but not the one that it plugs into."""
-    return EP_EXPORTS[0] in package.exported and not runtime.plugin_symbols
+    return PROVIDER_ENTRY in package.exported and not runtime.plugin_symbols
 
 
 def _supply_skip(package: Contents, runtime: RuntimePreset) -> Skip:

@@ -173,7 +173,7 @@ def _check_packages(config: Config, reader: Reader) -> None:
 def _check_names(config: Config, reader: Reader, name: str, wheel: WheelConfig) -> None:
     """Check the names of a wheel's distribution and of its module."""
     here = ("package", name, "wheel")
-    if config.packages[name].ep is None and not (wheel.source or wheel.name):
+    if config.packages[name].hosted is None and not (wheel.source or wheel.name):
         advice = 'Write source = the folder of its pyproject.toml; or, if your own build makes the wheel, name = "...".'
         reader.problem(here, "the wheel has neither source nor name", advice)
     elif not _DISTRIBUTION.match(config.wheel_name(name)):
@@ -236,9 +236,9 @@ def _check_sdk(config: Config, reader: Reader, name: str) -> None:
     package, here = config.packages[name], ("package", name, "sdk")
     if not package.sdk:
         return
-    if package.ep is not None:
-        text = f"package {name} is an execution provider, which no program links"
-        reader.problem(here, text, "Remove sdk: the wheel and the nupkg contain all that a program needs.")
+    if package.hosted is not None:
+        text = f"package {name} is a plugin, which no program links"
+        reader.problem(here, text, "Remove sdk: the other packages contain all that a program needs.")
     elif config.wheel_kind(name) not in ("", "py3-none"):
         text = f"package {name} contains a Python module, which no program links"
         reader.problem(here, text, "Write sdk = true for a package with a library of its own.")

@@ -191,7 +191,7 @@ class Config:
 
     @property
     def wheel_sources(self) -> dict[str, str]:
-        """The folders that wheels are built from, by package; the wheel of an execution provider has none."""
+        """The folders that wheels are built from, by package; the wheel of a plugin has none."""
         return {
             name: package.wheel.source
             for name, package in self.packages.items()
@@ -227,9 +227,7 @@ class Config:
 
     def module_name(self, package: str) -> str:
         """The name with which Python imports the package of a wheel: `cv2`, `acme.vision`; "" for none."""
-        wheel, ep = self.packages[package].wheel, self.packages[package].ep
-        if ep is not None:
-            return ep.module
+        wheel = self.packages[package].wheel
         named = wheel.module_name if wheel is not None else ""
         return named or import_name(self.wheel_name(package))
 

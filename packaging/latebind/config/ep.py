@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from latebind.config.reader import Table
+from latebind.config.plugin import HostedConfig
+from latebind.tables.hosts import Host, hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EP_EXPORTS = ("CreateEpFactories", "ReleaseEpFactory")
-"""What a plugin execution provider exports, and nothing else (plugin-ep-libraries/development.md)."""
 EP_RUNTIME = "onnxruntime"
 EP_FLOOR = "1.23"
 """The first release with which a Python program can register one; in C, 1.22 can, where the interface was not final."""
 _RELEASE = re.compile(r"^1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$")
 
 
-class EpConfig(Table, frozen=True, kw_only=True):
+class EpConfig(HostedConfig, frozen=True, kw_only=True):
     """A plugin execution provider for ONNX Runtime. latebind packs a wheel, and a NuGet package if it has an id."""
 
     id: Annotated[
@@ -56,13 +55,6 @@ class EpConfig(Table, frozen=True, kw_only=True):
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""
-    companions: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="Globs of further files of the component, such as libacme_*.so and *.bin. latebind packs "
-            "them next to the library."
-        ),
-    ] = ()
 
     @property
     def distribution(self) -> str:
@@ -70,9 +62,14 @@ class EpConfig(Table, frozen=True, kw_only=True):
         return f"onnxruntime-ep-{self.id}"
 
     @property
-    def module(self) -> str:
-        """The name of its Python module."""
-        return self.distribution.replace("-", "_")
+    def known_host(self) -> Host:
+        """ONNX Runtime."""
+        return hosts()[EP_RUNTIME]
+
+    @property
+    def exports(self) -> tuple[str, ...]:
+        """What ONNX Runtime looks up in the library."""
+        return self.known_host.exports
 
     @property
     def nuget_id(self) -> str:

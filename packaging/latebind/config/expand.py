@@ -1,4 +1,4 @@
-"""Fills in what follows from the `ep` table of a package: exports, wheel, NuGet package and runtime."""
+"""Fills in what follows from the `ep` or `plugin` table of a package: exports, wheel, NuGet package and runtime."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import msgspec
 from msgspec.structs import replace
 
 from latebind.config.described import DescribedFile
-from latebind.config.ep import EP_EXPORTS, EP_RUNTIME
+from latebind.config.ep import EP_RUNTIME
 from latebind.config.package import NugetConfig, Package, WheelConfig
+from latebind.config.plugin import PLUGIN_HOSTS
 from latebind.config.runtime import RuntimeUse
 from latebind.tables.libraries import library_files
 
@@ -22,8 +23,9 @@ _LONGEST_SUMMARY = 512
 
 
 def expand(document: Document, reader: Reader) -> Document:
-    """The document with everything that execution providers imply; a key that contradicts it is a problem."""
+    """The document with everything that plugins imply; a key that contradicts it is a problem."""
     document = replace(document, runtime=tuple(map(_describe, document.runtime)))
+    document = replace(document, package={name: _name_plugin(name, row) for name, row in document.package.items()})
     eps = {name: package for name, package in document.package.items() if package.ep is not None}
     for name, package in document.package.items():
         _check(name, package, document, reader)
@@ -38,7 +40,7 @@ def expand(document: Document, reader: Reader) -> Document:
         advice = "Use one minimum for all, or a project with its own latebind.toml for each minimum."
         reader.problem(("package", [*minimums.values()][-1], "ep"), text, advice)
     about = document.project.description.rstrip(".")
-    packages = {name: _expand_package(package, about) for name, package in document.package.items()}
+    packages = {name: _expand_provider(package, about) for name, package in document.package.items()}
     runtime = RuntimeUse(preset=EP_RUNTIME, minimum=next(iter(minimums)))
     return replace(document, package=packages, runtime=(*document.runtime, runtime))
 
@@ -51,7 +53,16 @@ def _describe(runtime: RuntimeUse) -> RuntimeUse:
     return replace(runtime, preset="", describe=msgspec.toml.decode(file.read_bytes(), type=DescribedFile))
 
 
-def _expand_package(package: Package, about: str) -> Package:
+def _name_plugin(name: str, package: Package) -> Package:
+    """The package with the name of its plugin, and with what the host looks up in it."""
+    plugin = package.plugin
+    if plugin is None or plugin.host not in PLUGIN_HOSTS:
+        return package
+    plugin = replace(plugin, name=plugin.name or name)
+    return replace(package, plugin=plugin, exports=package.exports or plugin.exports)
+
+
+def _expand_provider(package: Package, about: str) -> Package:
     ep = package.ep
     if ep is None:
         return package
@@ -60,7 +71,7 @@ def _expand_package(package: Package, about: str) -> Package:
         nuget = replace(nuget, description=f"{about or ep.names[0]}. Supports ONNX Runtime {ep.supported}.")
     return replace(
         package,
-        exports=package.exports or EP_EXPORTS,
+        exports=package.exports or ep.exports,
         runtime=EP_RUNTIME,
         wheel=WheelConfig(source="", name=ep.distribution),
         nuget=nuget,
@@ -70,31 +81,43 @@ def _expand_package(package: Package, about: str) -> Package:
 def _is_made_elsewhere(package: Package) -> bool:
     """Whether latebind makes no file of the package: another build makes its wheel, and that is all it is."""
     has_wheel = package.wheel is not None and not package.wheel.source
-    return has_wheel and package.ep is None and package.nuget is None and not package.sdk and not package.tables
+    return has_wheel and package.hosted is None and package.nuget is None and not package.sdk and not package.tables
 
 
 def _check(name: str, package: Package, document: Document, reader: Reader) -> None:
     here = ("package", name)
+    if package.hosted is not None:
+        _check_plugin(name, package, document, reader)
+    elif not package.exports and not _is_made_elsewhere(package):
+        reader.problem(here, f"package.{name}.exports is missing")
     if package.ep is None:
-        if not package.exports and not _is_made_elsewhere(package):
-            reader.problem(here, f"package.{name}.exports is missing")
         return
     if any(runtime.name == EP_RUNTIME for runtime in document.runtime):
         text = f"the supported versions of {EP_RUNTIME} are both in [[runtime]] and in package.{name}.ep"
         reader.problem(
             (*here, "ep"), text, "Remove the [[runtime]]: ONNX Runtime passes its functions to an execution provider."
         )
-    if package.wheel is not None:
-        text = f"latebind makes package.{name}.wheel from package.{name}.ep"
-        reader.problem((*here, "wheel"), text, "Remove the table wheel.")
+    if package.plugin is not None:
+        text = f"package.{name} has the tables ep and plugin"
+        reader.problem((*here, "plugin"), text, "Keep ep for ONNX Runtime, or plugin for another host.")
     for table in package.tables:
         text = f"package.{name} is an execution provider, which latebind makes for Python and .NET only"
         reader.problem((*here, table), text, f"Remove the table {table}.")
+
+
+def _check_plugin(name: str, package: Package, document: Document, reader: Reader) -> None:
+    """Check what is true of the plugins of all hosts."""
+    here, hosted, wheel = ("package", name), package.hosted, package.wheel
+    table, advice = ("ep", "Remove the table wheel.") if package.ep else ("plugin", "Keep name and module_name only.")
+    if hosted is None:
+        return
+    if wheel is not None and (package.ep or wheel != WheelConfig(name=wheel.name, module_name=wheel.module_name)):
+        reader.problem((*here, "wheel"), f"latebind makes package.{name}.wheel from package.{name}.{table}", advice)
     if package.nuget is not None and (package.nuget.managed or package.nuget.runtime):
         text = f"latebind generates the assembly of package.{name}, which requires no runtime"
         reader.problem((*here, "nuget"), text, "Remove managed and runtime.")
     if len(document.project.description) > _LONGEST_SUMMARY:
         text = f"project.description has more than {_LONGEST_SUMMARY} characters, which PyPI refuses in a wheel"
         reader.problem(("project", "description"), text, f"Shorten it; package.{name}.nuget.description may be longer.")
-    for key, text, advice in package.ep.problems():
-        reader.problem((*here, "ep", key), f"package.{name}.ep.{key}: {text}", advice)
+    for key, text, advice in hosted.problems():
+        reader.problem((*here, table, key), f"package.{name}.{table}.{key}: {text}", advice)

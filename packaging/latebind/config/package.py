@@ -9,6 +9,7 @@ from msgspec import Meta
 from latebind.config.ep import EpConfig  # noqa: TC001  # tools read the types of the tables
 from latebind.config.extension import EcosystemTable, add_package_keys, package_keys
 from latebind.config.nuget_id import NugetId  # noqa: TC001  # as above
+from latebind.config.plugin import HostedConfig, PluginConfig
 from latebind.config.reader import Table
 from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
 from loadcheck.tables.pythonabi import PYTHONS, WHEEL_KINDS
@@ -140,7 +141,7 @@ class Package(Table, frozen=True):
         tuple[str, ...],
         Meta(
             description="Symbols that the package's libraries may export, as names or globs. The libraries must "
-            "export every exact name, on every target. Required, except with `ep` or if latebind makes none of the "
+            "export every exact name, on every target. Required, except with `ep` or `plugin`, or if latebind makes none of the "
             "package's files.",
             min_length=1,
         ),
@@ -170,6 +171,23 @@ class Package(Table, frozen=True):
             "`ep.vendor` or `nuget`, a NuGet package."
         ),
     ] = None
+    plugin: Annotated[
+        PluginConfig | None,
+        Meta(
+            description="Settings of a plugin for another program: a SQLite extension, an ADBC driver, a PJRT plugin. "
+            "latebind generates the modules and the assembly that give its path to applications."
+        ),
+    ] = None
+
+    @property
+    def hosted(self) -> HostedConfig | None:
+        """The table `ep` or `plugin`; None for a library that no program loads as its plugin."""
+        return self.ep or self.plugin
+
+    @property
+    def companions(self) -> tuple[str, ...]:
+        """Globs of the files that a plugin has next to its library."""
+        return self.hosted.companions if self.hosted else ()
 
     @property
     def tables(self) -> dict[str, EcosystemTable]:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from latebind.config.document import Document
+from latebind.config.plugin import PLUGIN_HOSTS
 from latebind.tables.libraries import library_files
 from latebind.tables.presets import presets
 from latebind.tables.targets import targets
@@ -26,6 +27,7 @@ def config_schema() -> dict[str, Any]:
         table["properties"][str(rid)] = {"$ref": "#/$defs/TargetOptions", "description": f"Settings for {rid} only."}
     table["properties"]["include"]["items"]["enum"] = [str(rid) for rid in targets()]
     definitions["RuntimeUse"]["properties"]["preset"]["enum"] = ["", *presets(), *library_files()]
+    definitions["PluginConfig"]["properties"]["host"]["enum"] = list(PLUGIN_HOSTS)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA_ID,

@@ -4,7 +4,7 @@ import pytest
 
 from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
-from latebind.ecosystems.plugin.pack import write_ep_helper
+from latebind.ecosystems.plugin.pack import write_helper
 from testing.dotnet_reader import PROJECT, STATED, find_lookups
 from testing.needs import dotnet_environment
 from tests.client import write_files
@@ -32,7 +32,7 @@ def build(folder, out):
 
 def test_the_helper_of_an_execution_provider_is_trimmable(tmp_path, read_assembly):
     config = load(ROOT / "examples" / "ep-tiny" / "latebind.toml")
-    (variant,) = build(write_ep_helper(config, "tiny", [], tmp_path / "helper"), tmp_path)
+    (variant,) = build(write_helper(config, "tiny", [], tmp_path / "helper"), tmp_path)
     lines = read_assembly(variant.assembly)
     assert set(lines) >= STATED
     assert find_lookups(lines) == []

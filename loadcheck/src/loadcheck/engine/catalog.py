@@ -33,7 +33,7 @@ FAMILIES: Mapping[str, str] = {
     "LB5": "Metadata",
     "LB6": "Hygiene",
     "LB7": "Runtime identifiers",
-    "LB8": "Execution providers",
+    "LB8": "Plugins",
     "LB9": "npm packages and JARs",
 }
 

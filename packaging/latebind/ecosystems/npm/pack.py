@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
+    from latebind.config.plugin import PluginConfig
 
 _NEVER_PACKED = frozenset({
     *("node_modules", ".npmrc", ".svn", "CVS", ".lock-wscript", "config.gypi", "npm-debug.log"),
@@ -71,8 +72,9 @@ def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
     if platform.libc:
         fields["libc"] = [platform.libc]
     fields["preferUnplugged"] = True  # Yarn's Plug'n'Play keeps packages zipped, where no library can be loaded
-    libraries = stage.libraries(config.packages[package].component)
-    files = [Entry(name=path.name, data=path.read_bytes()) for path in libraries]
+    chosen = config.packages[package]
+    native = [*stage.libraries(chosen.component), *stage.data(chosen.component, chosen.companions)]
+    files = [Entry(name=path.name, data=path.read_bytes()) for path in native]
     files += [Entry(name=notice, data=data) for notice, data in package_notices(config, [package], [stage]).items()]
     bill = sbom(config, package, [stage], _purl(config, name))
     return _write(config, outdir, metadata(config, package, name, described) | fields, [*files, _bill(config, bill)])
@@ -80,7 +82,7 @@ def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
 
 def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> Path:
     """The package that users install: the module that finds the library, and the project's own files."""
-    npm, project = npm_settings(config, package), config.project
+    npm, project, plugin = npm_settings(config, package), config.project, config.packages[package].plugin
     version = npm_version(project.version)
     parts = {npm_target(npm.name, stage.rid): stage for stage in stages}
     library_by_platform = {
@@ -88,7 +90,7 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
         for name, stage in parts.items()
     }
     modules = [
-        Entry(name=file, data=render_module(template, npm.name, version, library_by_platform))
+        Entry(name=file, data=render_module(template, npm.name, version, library_by_platform, plugin))
         for file, template in GENERATED_FILES.items()
     ]
     root = config.root / npm.source
@@ -106,10 +108,21 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     return _write(config, outdir, fields, [*modules, *files, _bill(config, bill)])
 
 
-def render_module(template: str, name: str, version: str, files: Mapping[str, tuple[str, str]]) -> bytes:
+def render_module(
+    template: str, name: str, version: str, files: Mapping[str, tuple[str, str]], plugin: PluginConfig | None = None
+) -> bytes:
     """A generated module; `files` has for each platform the package and the library in it."""
+    exported = ("libraryPath", "target", *(plugin.known_host.node if plugin else ()))
     variable = f"{re.sub('[^A-Z0-9]+', '_', name.upper()).strip('_')}_LIB_PATH"
-    return render(f"npm/{template}", name=name, version=version, files=files, variable=variable).encode()
+    return render(
+        f"npm/{template}",
+        name=name,
+        version=version,
+        files=files,
+        variable=variable,
+        kind=plugin.host if plugin else "",
+        exported=exported,
+    ).encode()
 
 
 def _refuse_generated(config: Config, package: str, own_files: dict[str, Path], generated: Sequence[str]) -> None:

@@ -259,7 +259,7 @@ def _installs_runtime(config: Config, package: str) -> bool:
 def _offers_older_assembly(config: Config) -> bool:
     """Whether a package has an assembly for netstandard2.0, as far as the sources of managed parts are here."""
     for package in config.packages.values():
-        if package.ep is not None:
+        if package.hosted is not None:
             return True
         if package.nuget is not None and package.nuget.managed:
             try:

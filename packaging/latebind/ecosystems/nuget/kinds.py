@@ -35,7 +35,7 @@ def nupkg_kind(chosen: Callable[[Package], bool], project: Callable[[PackRun, Pa
             if package.nuget is not None and chosen(package) and suited[name]:
                 stages = {rid: f"stage/{rid}/{package.component}" for rid in suited[name]}
                 managed = (
-                    (config.file.name,) if package.ep else (package.nuget.managed,) if package.nuget.managed else ()
+                    (config.file.name,) if package.hosted else (package.nuget.managed,) if package.nuget.managed else ()
                 )
                 rows += _planned(config, name, package.nuget, stages, managed)
         return rows
@@ -79,7 +79,7 @@ def _key(run: PackRun, job: PackageJob) -> list[str]:
     """Raises NotRun `no-dotnet` when nothing compiles the managed part."""
     config, package = run.config, run.config.packages[job.package]
     icon = (package.nuget.icon if package.nuget else "") or config.project.icon
-    compiled = config.root if package.ep else job.source
+    compiled = config.root if package.hosted else job.source
     sdk = dotnet.sdk_version(os.environ, compiled) if compiled is not None and compiled.is_dir() else ""
     return [hash_file(config.root / icon) if icon else "", run.commit, sdk]
 
@@ -112,5 +112,5 @@ def _source_link(run: PackRun, project: Path) -> str:
     return source_link(run.config.project.repository, run.commit, project.resolve().relative_to(root), SOURCES)
 
 
-NUPKGS = nupkg_kind(lambda package: package.ep is None, lambda _run, job: job.source)
+NUPKGS = nupkg_kind(lambda package: package.hosted is None, lambda _run, job: job.source)
 KINDS = (NUPKGS,)

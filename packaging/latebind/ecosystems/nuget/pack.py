@@ -81,7 +81,7 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     name, a managed and a native file whose names differ only by case, metadata that a feed would refuse.
     """
     nuget = settings(config, package)
-    if bool(nuget.managed or config.packages[package].ep) != bool(managed):
+    if bool(nuget.managed or config.packages[package].hosted) != bool(managed):
         what = "was not built" if nuget.managed else "is not configured (nuget.managed)"
         raise BuildError(f"the managed part of {nuget.id} {what}", where=f"package.{package}")
     if not stages:
@@ -136,9 +136,8 @@ def settings(config: Config, package: str) -> NugetConfig:
 
 
 def _native(job: _Job) -> list[Entry]:
-    """The libraries of the targets, and what an execution provider has next to its own."""
-    ep = job.config.packages[job.package].ep
-    globs = ep.companions if ep else ()
+    """The libraries of the targets, and what a plugin has next to its own."""
+    globs = job.config.packages[job.package].companions
     further = [
         Entry(name=f"runtimes/{stage.rid}/native/{file.name}", data=file.read_bytes())
         for stage in job.stages

@@ -1,1 +1,1 @@
-"""Wheels and NuGet packages of plugin execution providers for ONNX Runtime."""
+"""Wheels and NuGet packages of plugins: execution providers for ONNX Runtime, SQLite extensions and others."""

@@ -1,4 +1,4 @@
-"""Checks LB8xx: packages of plugin execution providers for ONNX Runtime, recognized by what their library exports."""
+"""Checks LB8xx: packages of plugins for other programs, recognized by what their libraries export (hosts.toml)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.plugin.modules import find_constants, list_defined_names, parse_module
+from latebind.tables.hosts import Host, hosts
 from loadcheck.checks.symbols import list_offered_exports
 from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from loadcheck.engine.wording import some
@@ -24,93 +24,98 @@ if TYPE_CHECKING:
 
 _LIBRARY = re.compile(r"[\w.+-]+\.(so(\.\d+)*|dll|dylib)")
 _NAME = re.compile(r"[A-Za-z]\w*ExecutionProvider")
-_PYTHON_HELPERS = ("get_library_path", "get_ep_names")
-_DOTNET_HELPERS = ("GetLibraryPath", "GetEpNames")
+_NEAR = len("ReleaseEp")
+"""How much of a missing name is looked for in others."""
 _REGISTERS = "RegisterCustomOps"
 """What ONNX Runtime calls by default in a library of custom operators."""
 
 
 @check(
     "LB801",
-    "Execution provider without an entry point",
+    "Plugin without an entry point",
     "error",
     profiles=("loads",),
-    because="ONNX Runtime refuses to register the library.",
+    because="The program that loads plugins refuses the library.",
     formats=EVERY_FORMAT,
     example="libacme_ep.so exports CreateEpFactories and ReleaseEpFactories",
-    fix="Export CreateEpFactories and ReleaseEpFactory with C linkage.",
+    fix="Export the missing function with C linkage, or give the file the name that leads to the exported one.",
 )
 def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """When an application registers the library, ONNX Runtime looks up CreateEpFactories and ReleaseEpFactory by name.
+    """ONNX Runtime looks up CreateEpFactories and ReleaseEpFactory in an execution provider.
 
-    A library counts as an execution provider if it exports CreateEpFactories and is not a part of ONNX Runtime.
+    SQLite looks up sqlite3_extension_init in an extension, and then a name that it makes of the letters in the file's
+    name: sqlite3_vec_init in vec0.so. A library counts as an execution provider if it exports CreateEpFactories and is
+    not a part of ONNX Runtime, and as an extension if it exports a function named sqlite3_NAME_init and is not SQLite.
     """
-    if not file.is_provider:
-        return
+    host = find_host(file)
     exported = {export.name for export in image.exports}
-    if EP_EXPORTS[1] not in exported:
-        near = sorted(name for name in exported if "EpFactor" in name)  # the other entry point, at least
-        yield Hit(message=f"does not export {EP_EXPORTS[1]}", evidence=tuple(f"exports {name}" for name in near))
+    missing = host.list_missing(file.base, exported) if host else ()
+    if host and missing:
+        near = sorted(name for name in exported if host.may_export(name) or name.startswith(missing[0][:_NEAR]))
+        yield Hit(
+            message=f"does not export {missing[0]}, which {host.title} looks up",
+            evidence=tuple(f"exports {name}" for name in near),
+        )
 
 
 @check(
     "LB802",
-    "Execution provider exports more than its entry points",
+    "Plugin exports more than its entry points",
     "warning",
     profiles=("all",),
-    because="The provider can fail when another library in the process exports a symbol with the same name.",
+    because="The plugin can fail when another library in the process exports a symbol with the same name.",
     formats=EVERY_FORMAT,
     example="libacme_ep.so exports 2,638 other symbols",
-    fix="Hide all other symbols with latebind_ep() in CMake, a version script, an exports list, or a .def file.",
+    fix="Hide all other symbols with latebind_exports() or latebind_ep() in CMake, a version script, an exports list, or a .def file.",
 )
 def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A process may hold several execution providers, each with its own copy of the same C++ libraries.
+    """A process may hold several plugins, each with its own copy of the same C++ libraries.
 
     On Linux, the symbols of a library can replace symbols with the same names in a library that is loaded later.
     """
-    if (
-        more := sorted({export.name for export in list_offered_exports(image)} - {*EP_EXPORTS})
-        if file.is_provider
-        else []
-    ):
+    host = find_host(file)
+    names = {export.name for export in list_offered_exports(image)} if host else set()
+    if host and (more := sorted(name for name in names if not host.may_export(name))):
         yield Hit(names=tuple(more), message=f"exports {plural(len(more), 'other symbol')}", evidence=some(more))
 
 
 @check(
     "LB803",
-    "Helper of an execution provider missing",
+    "Helper of a plugin missing",
     "warning",
     profiles=("all",),
-    because="Users can still register the library, but they must find its path themselves.",
+    because="Users can still load the library, but they must find its path themselves.",
     kinds=("wheel", "nupkg"),
     example="onnxruntime_ep_acme/__init__.py does not define get_library_path",
-    fix="Make the packages from an `ep` table with latebind pack, or add the missing functions.",
+    fix="Make the packages from a table `ep` or `plugin` with latebind pack, or add the missing functions.",
 )
 def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Applications ask the package for the path of its library and the names of its providers.
 
     A Python module answers with `get_library_path()` and `get_ep_names()`, a .NET assembly with `GetLibraryPath()` and
-    `GetEpNames()`. These names are from ONNX Runtime's guide for plugin execution providers.
+    `GetEpNames()`. These names are from ONNX Runtime's guide for plugin execution providers. The modules of most SQLite
+    extensions have `loadable_path()` and `load()`. For other plugins, no such names are known.
     """
-    providers = package.providers
-    if not providers or package.is_symbols:
+    plugins = list_plugins(package)
+    if not plugins or package.is_symbols:
         return
+    library, host = plugins[0]
     if package.kind == "nupkg":
         names = {name for file in package.files for name in file.names if file.is_managed}
-        missing = [name for name in _DOTNET_HELPERS if name not in names]
-        inner = providers[0].name
+        missing = [name for name in host.dotnet if name not in names]
+        inner = library.name
     else:
-        inner = _module_name(providers[0])
+        inner = _module_name(library)
         tree = parse_module(package.texts.get(inner, b""))
         names = {name for node in ast.walk(tree) for name in list_defined_names(node)} if tree else set()
-        missing = [] if "*" in names else [name for name in _PYTHON_HELPERS if name not in names]
+        missing = [] if "*" in names else [name for name in host.python if name not in names]
     if missing:
         what = "no assembly has" if package.kind == "nupkg" else "the module lacks"
         yield Hit(
             names=tuple(missing),
             inner=inner,
             message=f"{what} {' and '.join(missing)}",
-            evidence=(f"library {providers[0].name}",),
+            evidence=(f"library {library.name}",),
         )
 
 
@@ -119,14 +124,14 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     "Helper names a library that the package lacks",
     "error",
     profiles=("loads",),
-    because="Registering the library fails for every user.",
+    because="Loading the library fails for every user.",
     kinds=("wheel",),
     example="get_library_path() returns libacme_ep.so, but the wheel contains libacme_ep.so.1",
     fix="Name the file that the wheel for this platform contains.",
 )
 def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
-    """The module of a wheel returns the path of the provider's library, whose file name differs between platforms."""
-    for file in package.providers[:1]:
+    """The module of a wheel returns the path of the plugin's library, whose file name differs between platforms."""
+    for file, _ in list_plugins(package)[:1]:
         inner = _module_name(file)
         named = find_constants(package, inner, _LIBRARY)
         if named and not any(name.lower() in package.bases for name in named):
@@ -202,41 +207,44 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
 
 @check(
     "LB808",
-    "Execution provider missing for a RID",
+    "Plugin missing for a RID",
     "error",
     profiles=("loads",),
     because="The helper finds no library on the systems of that RID.",
     kinds=("nupkg",),
     example="runtimes/win-arm64/native/ contains only acme_runtime.dll",
-    fix="Add the provider's library for the RID, or remove the RID's folder.",
+    fix="Add the plugin's library for the RID, or remove the RID's folder.",
 )
 def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
-    """Every RID with native files needs the provider's library: companion libraries are useless without it."""
-    provider_rids = {native_place(file.name)[0] for file in package.providers} - {""}
+    """Every RID with native files needs the plugin's library: companion libraries are useless without it."""
+    plugins = list_plugins(package)
+    plugin_rids = {native_place(file.name)[0] for file, _ in plugins} - {""}
     seen: set[str] = set()
-    for file in package.native if provider_rids else ():
+    for file in package.native if plugin_rids else ():
         rid, _ = native_place(file.name)
-        if rid and rid not in provider_rids | seen:
+        if rid and rid not in plugin_rids | seen:
             seen.add(rid)
             yield Hit(
                 cause=rid,
                 inner=file.name,
-                message=f"{rid} has native files, but no execution provider",
-                evidence=(f"providers: {', '.join(sorted(provider_rids))}",),
+                message=f"{rid} has native files, but no {plugins[0][1].plugin}",
+                evidence=(f"plugins: {', '.join(sorted(plugin_rids))}",),
             )
 
 
 @check(
     "LB809",
-    "Library leaves destructors behind when ONNX Runtime unloads it",
+    "Library leaves destructors behind when it is unloaded",
     "warning",
     profiles=("all",),
     because="The process ends with SIGSEGV if the library created an object with a destructor and was then unloaded.",
     example="libacme_ep.so registers destructors with __cxa_atexit, and never calls __cxa_finalize",
-    fix="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
+    fix="Link with -z nodelete, as `latebind build` does, or with the startup files of GCC or Clang.",
 )
 def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
     """ONNX Runtime unloads unregistered providers, and libraries of custom operators that nothing uses any more.
+
+    SQLite unloads an extension when the connection is closed.
 
     On Linux, startup files that are linked into the library must then call __cxa_finalize, which runs the destructors
     of its static objects. Without that call, as in libraries that zig links, the process runs the destructors when it
@@ -244,10 +252,24 @@ def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
     """
     names = {symbol.name for symbol in image.imports}
     is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names
-    is_unloaded = file.is_provider or _REGISTERS in {symbol.name for symbol in image.exports}
+    host = find_host(file)
+    is_unloaded = (host is not None and host.unloads) or _REGISTERS in {symbol.name for symbol in image.exports}
     if is_unloaded and is_left and not image.stays_loaded and image.libc != "musl":
         message = "runs no destructors when it is unloaded; the process runs them at exit, after its code is gone"
         yield Hit(message=message, evidence=("imports __cxa_atexit, not __cxa_finalize", "no flag DF_1_NODELETE"))
+
+
+def find_host(file: File) -> Host | None:
+    """The program whose plugin a library is, by what it exports; None for any other library, and for Python's modules."""
+    if file.is_module or not file.images:
+        return None
+    exported = {export.name for image in file.images for export in image.exports}
+    return next((host for host in hosts().values() if host.is_host_of(exported)), None)
+
+
+def list_plugins(package: Contents) -> list[tuple[File, Host]]:
+    """The libraries of a package that are plugins, each with its host."""
+    return [(file, host) for file in package.native if (host := find_host(file)) is not None]
 
 
 def _module_name(library: File) -> str:

@@ -9,10 +9,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.wheel.consumer import wheels_of
 from latebind.ecosystems.wheel.environment import make_environment
-from latebind.errors import InputError, NotRun
+from latebind.errors import InputError
 from latebind.model import Outcome, State
 from latebind.system.resources import folder
 from latebind.tables.targets import target
@@ -56,20 +55,20 @@ def run_host_case(bench: Bench) -> Outcome:
     with failing_at("install"):
         ready = make_environment(bench, wheels)
     outcome = Outcome(case=bench.case, state=State.PASSED)
-    for ep in _providers(bench):
-        outcome = _run_provider(bench, ready, program, ep)
+    for package, ep in _list_providers(bench):
+        outcome = _run_provider(bench, ready, program, package, ep)
         if outcome.state is not State.PASSED:
             break
     return outcome
 
 
-def _providers(bench: Bench) -> Iterator[EpConfig]:
-    yield from (package.ep for package in bench.config.packages.values() if package.ep is not None)
+def _list_providers(bench: Bench) -> Iterator[tuple[str, EpConfig]]:
+    yield from ((name, package.ep) for name, package in bench.config.packages.items() if package.ep is not None)
 
 
-def _run_provider(bench: Bench, ready: Installed, program: Path, ep: EpConfig) -> Outcome:
+def _run_provider(bench: Bench, ready: Installed, program: Path, package: str, ep: EpConfig) -> Outcome:
     """One provider in a process of its own. Raises NotRun without a device for it, PhaseError without a result."""
-    library = _library_in(ready.environment.site / ep.module)
+    library = _library_in(ready.environment.site / bench.config.module_name(package), ep.exports[0])
     result = ready.answers / "result.json"
     ended = run_consumer(
         [program, ready.library, library, ep.names[0], result, *ep.names],
@@ -80,8 +79,6 @@ def _run_provider(bench: Bench, ready: Installed, program: Path, ep: EpConfig) -
         log=bench.log,
         advice=_ADVICE,
     )
-    if ended.status == 0 and ended.result.no_device:
-        raise NotRun("no-device", ended.result.no_device)
     if is_crash(ended.status):  # after the result
         reason = with_output(f"the host in C {ending(ended.status)} after it had released the runtime", ended.output)
         facts = {"phase": "load"}
@@ -89,14 +86,14 @@ def _run_provider(bench: Bench, ready: Installed, program: Path, ep: EpConfig) -
     return judge_program(bench, ended, ready.library)
 
 
-def _library_in(module: Path) -> Path:
-    """The library of a module that exports a provider's entry points. Raises InputError when there is none."""
+def _library_in(module: Path, entry: str) -> Path:
+    """The library of a module that exports a provider's entry point. Raises InputError when there is none."""
     for path in sorted(module.iterdir()) if module.is_dir() else ():
         data = path.read_bytes() if path.is_file() else b""
         images = read_images(data, path.name) if sniff(data[:PEEK]) else ()
-        if any(export.name == EP_EXPORTS[0] for image in images for export in image.exports):
+        if any(export.name == entry for image in images for export in image.exports):
             return path
-    raise InputError(f"no library exports {EP_EXPORTS[0]}", where=os.fspath(module))
+    raise InputError(f"no library exports {entry}", where=os.fspath(module))
 
 
 RUNNERS = (Runner(names=(PYTHON,), run=run_host_case, takes=lambda scenario: scenario.c_host),)

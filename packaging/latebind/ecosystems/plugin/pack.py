@@ -1,4 +1,4 @@
-"""Makes the packages of a plugin execution provider: the wheel with its module, and the sources of the .NET helper."""
+"""Makes the packages of a plugin: the wheel with its module, and the sources of the .NET helper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from latebind.build.notices import notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.stage import manifest_text
-from latebind.config.ep import EP_EXPORTS
+from latebind.config.config import import_name
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
-    from latebind.config.ep import EpConfig
+    from latebind.config.plugin import HostedConfig
 
 _PYTHON = ">=3.10"
 """onnxruntime's own wheels ask for it since 1.20."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EpFiles:
-    """The files of an execution provider for one target: the library, and what must be next to it."""
+class PluginFiles:
+    """The files of a plugin for one target: the library, and what must be next to it."""
 
     library: Path
     companions: tuple[Path, ...]
@@ -48,65 +48,68 @@ class EpFiles:
         return (self.library, *self.companions)
 
 
-def ep_of(config: Config, package: str) -> EpConfig:
-    """The `ep` table of a package. Raises BuildError when there is none."""
-    ep = config.packages[package].ep
-    if ep is None:
-        raise BuildError(f"package {package} has no `ep` table", where=f"package.{package}.ep")
-    return ep
+def hosted_of(config: Config, package: str) -> HostedConfig:
+    """The table `ep` or `plugin` of a package. Raises BuildError when there is none."""
+    hosted = config.packages[package].hosted
+    if hosted is None:
+        raise BuildError(f"package {package} has no table `plugin`", where=f"package.{package}.plugin")
+    return hosted
 
 
-def ep_files(config: Config, package: str, stage: Stage) -> EpFiles:
+def plugin_files(config: Config, package: str, stage: Stage) -> PluginFiles:
     """The library that exports the entry points, and the files that `companions` matches.
 
-    Raises BuildError when no library or several export them, a library is neither, two files have one name, or a
-    library needs a newer system than the stage's floor.
+    Raises BuildError when no library or several export them, the host looks up others in a file of its name, a library
+    is neither, two files have one name, or a library needs a newer system than the stage's floor.
     """
-    component, ep = config.packages[package].component, ep_of(config, package)
+    component, hosted = config.packages[package].component, hosted_of(config, package)
+    table, entry = "ep" if config.packages[package].ep else "plugin", hosted.exports[0]
     refuse_broken(config, package, stage)
     libraries = stage.libraries(component)
-    entry_libraries = [path for path in libraries if _exports_entry(path)]
+    entry_libraries = [path for path in libraries if _exports_entry(path, entry)]
     if len(entry_libraries) != 1:
         named = ", ".join(path.name for path in entry_libraries or libraries)
         raise BuildError(
             f"{'no library' if not entry_libraries else 'more than one library'} of component {component} exports "
-            f"{EP_EXPORTS[0]}: {named}",
+            f"{entry}: {named}",
             where=str(stage.root),
-            advice=f"Install exactly one library that exports {EP_EXPORTS[0]} into the component.",
+            advice=f"Install exactly one library that exports {entry} into the component.",
         )
+    _refuse_other_name(config, package, entry_libraries[0])
     staged = [stage.root / file.path for file in stage.manifest.files if file.path.startswith(f"{component}/")]
-    matched = [path for path in staged if any(fnmatchcase(path.name, glob) for glob in ep.companions)]
+    matched = [path for path in staged if any(fnmatchcase(path.name, glob) for glob in hosted.companions)]
     companions = tuple(path for path in matched if path != entry_libraries[0] and path not in stage.links)
     others = [path.name for path in libraries if path not in (entry_libraries[0], *companions)]
     if others:
         raise config.problem_at(
-            f"package.{package}.ep.companions",
+            f"package.{package}.{table}.companions",
             f"component {component} installs {others[0]}, which is neither {entry_libraries[0].name} nor a companion",
-            f'Add it to package.{package}.ep.companions: ["{others[0]}"].',
+            f'Add it to package.{package}.{table}.companions: ["{others[0]}"].',
             BuildError,
         )
     names = [path.name.lower() for path in (entry_libraries[0], *companions)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise BuildError(f"component {component} installs {twice} twice", where=str(stage.root))
-    return EpFiles(library=entry_libraries[0], companions=companions)
+    return PluginFiles(library=entry_libraries[0], companions=companions)
 
 
-def pack_ep_wheel(config: Config, package: str, stage: Stage, path: Path) -> Path:
-    """Write the wheel for a target; equal inputs give equal bytes. Raises BuildError as ep_files() does."""
-    ep, files = ep_of(config, package), ep_files(config, package, stage)
-    module = [
-        Entry(name=f"{ep.module}/__init__.py", data=_module(config, ep, files.library.name).encode()),
-        Entry(name=f"{ep.module}/py.typed", data=b""),
-        *(Entry(name=f"{ep.module}/{file.name}", data=file.read_bytes()) for file in files.every),
+def pack_plugin_wheel(config: Config, package: str, stage: Stage, path: Path) -> Path:
+    """Write the wheel for a target; equal inputs give equal bytes. Raises BuildError as plugin_files() does."""
+    files, module = plugin_files(config, package, stage), config.module_name(package)
+    folder, distribution = module.replace(".", "/"), config.wheel_name(package)
+    contents = [
+        Entry(name=f"{folder}/__init__.py", data=_module(config, package, files.library.name).encode()),
+        Entry(name=f"{folder}/py.typed", data=b""),
+        *(Entry(name=f"{folder}/{file.name}", data=file.read_bytes()) for file in files.every),
         *(
             Entry(name=name, data=text.encode())
-            for name, text in hook_files(config, package, ep.module, ep.distribution).items()
+            for name, text in hook_files(config, package, module, distribution).items()
         ),
     ]
-    info = f"{ep.module}-{Version(config.project.version)}.dist-info"
+    info = f"{import_name(distribution)}-{Version(config.project.version)}.dist-info"
     entries = [
-        *module,
+        *contents,
         *(Entry(name=f"{info}/{name}", data=data) for name, data in _info(config, package, stage, files)),
     ]
     record = "".join(
@@ -118,14 +121,15 @@ def pack_ep_wheel(config: Config, package: str, stage: Stage, path: Path) -> Pat
     return path
 
 
-def write_ep_helper(config: Config, package: str, stages: Sequence[Stage], folder: Path) -> Path:
+def write_helper(config: Config, package: str, stages: Sequence[Stage], folder: Path) -> Path:
     """Write the managed project whose assembly finds the library, and return its folder."""
-    ep, nuget = ep_of(config, package), config.packages[package].nuget
-    name = nuget.id if nuget is not None else ep.nuget_id
-    files = [(stage.rid, ep_files(config, package, stage).library.name) for stage in stages]
-    class_name = f"{name.rpartition('.')[2].replace('-', '')}Ep"
+    nuget = config.packages[package].nuget
+    name = nuget.id if nuget is not None else ""
+    files = [(stage.rid, plugin_files(config, package, stage).library.name) for stage in stages]
+    class_name = name.rpartition(".")[2].replace("-", "") + hosted_of(config, package).known_host.suffix
+    words = _words(config, package)
     code = render(
-        "plugin/helper.cs.j2", id=name, namespace=_namespace(name), names=ep.names, files=files, **{"class": class_name}
+        "plugin/helper.cs.j2", **words, id=name, namespace=_namespace(name), files=files, **{"class": class_name}
     )
     write_text(folder / f"{class_name}.cs", code)
     company = ", ".join(config.project.author_names) or config.project.name
@@ -138,43 +142,60 @@ def _namespace(id_: str) -> str:
     return ".".join(part if part[:1].isalpha() else f"_{part}" for part in id_.replace("-", "_").split("."))
 
 
-def _exports_entry(path: Path) -> bool:
+def _exports_entry(path: Path, entry: str) -> bool:
     images = read_images(path.read_bytes(), str(path))
-    return any(export.name == EP_EXPORTS[0] for image in images for export in image.exports)
+    return any(export.name == entry for image in images for export in image.exports)
 
 
-def _module(config: Config, ep: EpConfig, library: str) -> str:
-    return render(
-        "plugin/module.py.j2",
-        **_words(config, ep),
-        title=f"{(config.project.description or ep.names[0]).rstrip('.')}.",
-        version=str(Version(config.project.version)),
-        library=library,
+def _refuse_other_name(config: Config, package: str, library: Path) -> None:
+    """Raise BuildError for a library in which the host looks up something else because of its file name."""
+    plugin = config.packages[package].plugin
+    if plugin is None or plugin.known_host.list_exports(library.name) == plugin.exports:
+        return
+    title, (sought, *_) = plugin.known_host.title, plugin.known_host.list_exports(library.name)
+    raise BuildError(
+        f"{title} looks up {sought} in a file of this name, not {plugin.exports[0]}",
+        where=library.name,
+        advice=f"Name the file after package.{package}.plugin.name: "
+        f"set_target_properties(TARGET PROPERTIES OUTPUT_NAME {plugin.name}).",
     )
 
 
-def _words(config: Config, ep: EpConfig) -> dict[str, object]:
-    """What the templates of both languages name."""
+def _module(config: Config, package: str, library: str) -> str:
+    version = str(Version(config.project.version))
+    words = _words(config, package)
+    return render(f"plugin/{words['kind']}/module.py.j2", **words, version=version, library=library)
+
+
+def _words(config: Config, package: str) -> dict[str, object]:
+    """What the templates of all languages name."""
+    chosen, hosted = config.packages[package], hosted_of(config, package)
+    ep, plugin, host = chosen.ep, chosen.plugin, hosted.known_host
+    names = ep.names if ep is not None else (plugin.name,) if plugin is not None else ()
+    description = config.project.description or f"The {host.plugin} {names[0]} for {host.title}."
     return {
-        "id": ep.id,
-        "names": ep.names,
-        "module": ep.module,
-        "distribution": ep.distribution,
-        "supported": ep.supported,
-        "description": config.project.description or f"The execution provider {ep.names[0]} for ONNX Runtime.",
+        "host": host,
+        "kind": "ep" if ep is not None else plugin.host if plugin is not None else "",
+        "names": names,
+        "entry": hosted.exports[0],
+        "module": config.module_name(package),
+        "distribution": config.wheel_name(package),
+        "supported": ep.supported if ep is not None else "",
+        "description": description,
+        "title": description.rstrip("."),
     }
 
 
-def _info(config: Config, package: str, stage: Stage, files: EpFiles) -> list[tuple[str, bytes]]:
+def _info(config: Config, package: str, stage: Stage, files: PluginFiles) -> list[tuple[str, bytes]]:
     """The files of .dist-info but RECORD."""
-    project, ep = config.project, ep_of(config, package)
+    project, distribution = config.project, config.wheel_name(package)
     wheel = ["Wheel-Version: 1.0", "Generator: latebind", "Root-Is-Purelib: false"]
     wheel.append(f"Tag: {tag('py3-none', stage.rid, stage.manifest.floor)}")
-    purl = f"pkg:pypi/{ep.distribution}@{project.version}"
+    purl = f"pkg:pypi/{distribution}@{project.version}"
     license_texts = notices(config, files.every)
     contents = [
-        ("METADATA", _metadata(config, ep, tuple(license_texts)).encode()),
-        ("entry_points.txt", "[{}]\n{} = {}\n".format(HOOK_GROUP, *hook_entry(ep.module)).encode()),
+        ("METADATA", _metadata(config, package, tuple(license_texts)).encode()),
+        ("entry_points.txt", _entry_points(config, package).encode()),
         ("WHEEL", ("\n".join(wheel) + "\n").encode()),
         (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
         (WHEEL_MANIFEST, _manifest(stage, files).encode()),
@@ -186,18 +207,27 @@ def _info(config: Config, package: str, stage: Stage, files: EpFiles) -> list[tu
     return contents
 
 
-def _manifest(stage: Stage, files: EpFiles) -> str:
+def _entry_points(config: Config, package: str) -> str:
+    """By which PyInstaller finds its hook, and some hosts the module."""
+    module, plugin = config.module_name(package), config.packages[package].plugin
+    rows = [(HOOK_GROUP, *hook_entry(module))]
+    if plugin is not None and plugin.known_host.entry_points:
+        rows.append((plugin.known_host.entry_points, plugin.name, module))
+    return "\n".join(f"[{group}]\n{name} = {value}\n" for group, name, value in rows)
+
+
+def _manifest(stage: Stage, files: PluginFiles) -> str:
     """What the files were built from, so that `stage --import` can read the wheel."""
     staged_files = tuple(file for file in stage.manifest.files if stage.root / file.path in files.every)
     return manifest_text(dataclasses.replace(stage.manifest, files=staged_files, key="", imported=False))
 
 
-def _metadata(config: Config, ep: EpConfig, notice_names: Sequence[str]) -> str:
-    """Core metadata 2.4. It requires no distribution: there are several of ONNX Runtime, and any of them will do."""
+def _metadata(config: Config, package: str, notice_names: Sequence[str]) -> str:
+    """Core metadata 2.4. It requires no distribution: applications have the host, from one of several."""
     project = config.project
     fields = [
         ("Metadata-Version", "2.4"),
-        ("Name", ep.distribution),
+        ("Name", config.wheel_name(package)),
         ("Version", str(Version(project.version))),
         ("Summary", project.description),
         ("Project-URL", f"Source, {project.repository}" if project.repository else ""),
@@ -211,4 +241,4 @@ def _metadata(config: Config, ep: EpConfig, notice_names: Sequence[str]) -> str:
     ]
     head = "".join(f"{name}: {value}\n" for name, value in fields if value)
     readme = f"{(config.root / project.readme).read_text('utf-8').rstrip()}\n\n" if project.readme else ""
-    return f"{head}\n{readme}{render('plugin/description.md.j2', **_words(config, ep))}"
+    return f"{head}\n{readme}{render('plugin/description.md.j2', **_words(config, package))}"

@@ -66,7 +66,7 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
 
 WHEELS = PackageKind(
     name="wheel",
-    is_for_targets=lambda package: package.wheel is not None and bool(package.wheel.source) and package.ep is None,
+    is_for_targets=lambda package: package.wheel is not None and bool(package.wheel.source) and package.hosted is None,
     plan=_plan,
     jobs=_jobs,
     key=lambda _run, job: [abi_tags(job.variant)],

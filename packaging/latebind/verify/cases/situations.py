@@ -231,8 +231,7 @@ def odd_folder(bench: Bench, runtime: RuntimeUse) -> Situation:
 
 def pass_module(bench: Bench, _: RuntimeUse) -> Situation:
     """The script that calls an execution provider gets its module."""
-    ep = bench.config.packages[bench.package].ep
-    return Situation(arguments=("--module", ep.module)) if ep else ORDINARY
+    return Situation(arguments=("--module", bench.config.module_name(bench.package)))
 
 
 def too_old(bench: Bench, _: RuntimeUse) -> Situation:

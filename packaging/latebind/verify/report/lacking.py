@@ -31,6 +31,7 @@ _WHATS = {
     "no-compiler": "a C compiler",
     "no-interpreter": "the CPythons that their names have",
     "no-device": "a device for the execution provider",
+    "no-host": "a program that can load the plugin",
     "no-main": "a consumer whose main() may be called",
     "no-access": "a working folder that other users can reach",
     "no-sandbox": "an emulated machine",

@@ -88,6 +88,8 @@ class ConsumerResult(msgspec.Struct, frozen=True):
     assembly: ManagedAssembly = ManagedAssembly()
     no_device: str = ""
     """Why nothing was computed: an execution provider was registered, and this machine has no device for it."""
+    no_host: str = ""
+    """Why nothing was computed: the program that would load the plugin cannot load any here."""
     error: LoadError | None = None
     newest: Recorded | None = None
     """The call that needs the newest runtime, where a stub recorded it."""
@@ -166,8 +168,8 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
 
     `advice` is for a consumer that the system ends, as by a signal. `machine` is what runs it, if not this system.
 
-    Raises NotRun when the machine reports that it cannot run the program, PhaseError when the consumer wrote no result,
-    or an invalid one.
+    Raises NotRun when the machine reports that it cannot run the program, or the consumer reports a missing device or
+    host, PhaseError when the consumer wrote no result, or an invalid one.
     """
     record = result.with_suffix(".record")
     for path in (result, record):
@@ -184,7 +186,10 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
             why = advice if advice and is_crash(ended.returncode) else _ADVICE
             raise InputError(with_output(text, ended.output), advice=why) from error
         parsed = with_record(read_result(raw, name), record)
-        return ConsumerRun(status=ended.returncode, output=ended.output, result=parsed)
+    for reason, message in (("no-device", parsed.no_device), ("no-host", parsed.no_host)):
+        if message and ended.returncode == ALL_PASSED:
+            raise NotRun(reason, message)
+    return ConsumerRun(status=ended.returncode, output=ended.output, result=parsed)
 
 
 def with_output(text: str, output: str) -> str:

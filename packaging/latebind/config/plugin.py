@@ -1,0 +1,84 @@
+"""The `plugin` table of a package, and what it has in common with the table `ep`: a library that a host loads."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from latebind.config.reader import Table, nearest
+from latebind.tables.hosts import Host, hosts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAME = re.compile(r"^[A-Za-z][A-Za-z0-9_-]*$|^$")
+
+
+class HostedConfig(Table, frozen=True, kw_only=True):
+    """A library that a program loads by its path, and the files next to it."""
+
+    companions: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Globs of further files of the component, such as libacme_*.so and *.bin. latebind packs "
+            "them next to the library."
+        ),
+    ] = ()
+
+    @property
+    def known_host(self) -> Host:
+        """The program that loads the library."""
+        raise NotImplementedError
+
+    @property
+    def exports(self) -> tuple[str, ...]:
+        """What that program looks up in the library."""
+        raise NotImplementedError
+
+    def problems(self) -> Iterator[tuple[str, str, str]]:
+        """The key, the problem and advice for each value that types cannot refuse."""
+        yield from ()
+
+
+class PluginConfig(HostedConfig, frozen=True, kw_only=True):
+    """A plugin. The tables `wheel`, `npm` and `nuget` say which packages latebind makes of it."""
+
+    host: Annotated[
+        str,
+        Meta(
+            description="Program that loads the library: sqlite (an extension), adbc (a driver), or pjrt (a PJRT plugin "
+            "for JAX)."
+        ),
+    ]
+    name: Annotated[
+        str,
+        Meta(
+            description="Name by which the host knows the plugin, such as vec0. The default is the package's name. The "
+            "name begins with a letter, and has letters, digits, _ and -. SQLite derives the function to call from the "
+            "file's name: sqlite3_vec_init in vec0.so.",
+            pattern=_NAME.pattern,
+        ),
+    ] = ""
+
+    @property
+    def known_host(self) -> Host:
+        """The program that loads the library."""
+        return hosts()[self.host]
+
+    @property
+    def exports(self) -> tuple[str, ...]:
+        """What that program looks up in a library of the plugin's name."""
+        return self.known_host.list_exports(self.name)
+
+    def problems(self) -> Iterator[tuple[str, str, str]]:
+        """The key, the problem and advice for each value that types cannot refuse."""
+        if self.host not in PLUGIN_HOSTS:
+            yield "host", f"{self.host!r} is not a host of plugins that latebind knows", nearest(self.host, PLUGIN_HOSTS)
+        if not _NAME.match(self.name):  # the package's
+            yield "name", f"{self.name!r} cannot be the name of a plugin", "Set name, such as vec0."
+
+
+PLUGIN_HOSTS = tuple(name for name, host in hosts().items() if host.table == "plugin")
+"""The values of the key `host`; ONNX Runtime has a table of its own."""
