@@ -1,6 +1,7 @@
 """The tables and keys that ecosystems add to a configuration, each in its `config.py`.
 
-The tables `wheel`, `nuget`, `sdk`, `ep` and `plugin` are not among them: the native build and other tables depend on those.
+The tables `wheel`, `nuget`, `sdk`, `ep` and `plugin` are not among them: the native build and other tables depend on
+those.
 """
 
 from __future__ import annotations

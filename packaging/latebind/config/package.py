@@ -9,10 +9,13 @@ from msgspec import Meta
 from latebind.config.ep import EpConfig  # noqa: TC001  # tools read the types of the tables
 from latebind.config.extension import EcosystemTable, add_package_keys, package_keys
 from latebind.config.nuget_id import NugetId  # noqa: TC001  # as above
-from latebind.config.plugin import HostedConfig, PluginConfig
+from latebind.config.plugin import PluginConfig  # noqa: TC001  # as above
 from latebind.config.reader import Table
 from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
 from loadcheck.tables.pythonabi import PYTHONS, WHEEL_KINDS
+
+if TYPE_CHECKING:
+    from latebind.config.plugin import HostedConfig
 
 _EcosystemTable = TypeVar("_EcosystemTable", bound=EcosystemTable)
 
@@ -141,8 +144,8 @@ class Package(Table, frozen=True):
         tuple[str, ...],
         Meta(
             description="Symbols that the package's libraries may export, as names or globs. The libraries must "
-            "export every exact name, on every target. Required, except with `ep` or `plugin`, or if latebind makes none of the "
-            "package's files.",
+            "export every exact name, on every target. Required, except with `ep` or `plugin`, or if latebind makes "
+            "none of the package's files.",
             min_length=1,
         ),
     ] = ()

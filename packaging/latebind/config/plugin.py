@@ -48,8 +48,8 @@ class PluginConfig(HostedConfig, frozen=True, kw_only=True):
     host: Annotated[
         str,
         Meta(
-            description="Program that loads the library: sqlite (an extension), adbc (a driver), or pjrt (a PJRT plugin "
-            "for JAX)."
+            description="Program that loads the library: sqlite (an extension), adbc (a driver), or pjrt (a PJRT "
+            "plugin for JAX)."
         ),
     ]
     name: Annotated[
@@ -75,7 +75,7 @@ class PluginConfig(HostedConfig, frozen=True, kw_only=True):
     def problems(self) -> Iterator[tuple[str, str, str]]:
         """The key, the problem and advice for each value that types cannot refuse."""
         if self.host not in PLUGIN_HOSTS:
-            yield "host", f"{self.host!r} is not a host of plugins that latebind knows", nearest(self.host, PLUGIN_HOSTS)
+            yield "host", f"{self.host!r} is not a host that latebind knows", nearest(self.host, PLUGIN_HOSTS)
         if not _NAME.match(self.name):  # the package's
             yield "name", f"{self.name!r} cannot be the name of a plugin", "Set name, such as vec0."
 

@@ -66,7 +66,8 @@ def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
     because="The plugin can fail when another library in the process exports a symbol with the same name.",
     formats=EVERY_FORMAT,
     example="libacme_ep.so exports 2,638 other symbols",
-    fix="Hide all other symbols with latebind_exports() or latebind_ep() in CMake, a version script, an exports list, or a .def file.",
+    fix="Hide all other symbols with latebind_exports() or latebind_ep() in CMake, a version script, an exports "
+    "list, or a .def file.",
 )
 def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
     """A process may hold several plugins, each with its own copy of the same C++ libraries.
@@ -260,7 +261,7 @@ def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
 
 
 def find_host(file: File) -> Host | None:
-    """The program whose plugin a library is, by what it exports; None for any other library, and for Python's modules."""
+    """The program whose plugin a library is, by what it exports; None for any other library and a Python module."""
     if file.is_module or not file.images:
         return None
     exported = {export.name for image in file.images for export in image.exports}
