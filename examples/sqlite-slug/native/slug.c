@@ -12,7 +12,6 @@ static void slug(sqlite3_context *context, int count, sqlite3_value **values) {
   const unsigned char *text = sqlite3_value_text(values[0]);
   char *made = text ? sqlite3_malloc64(sqlite3_value_bytes(values[0]) + 1) : NULL;
   int length = 0;
-  (void)count;
   if (text && !made) sqlite3_result_error_nomem(context);
   if (!made) return;
   for (; *text; text++) {
@@ -33,7 +32,6 @@ __attribute__((visibility("default")))
 #endif
 int sqlite3_slug_init(sqlite3 *database, char **message, const sqlite3_api_routines *api) {
   SQLITE_EXTENSION_INIT2(api)
-  (void)message;
   return sqlite3_create_function(database, "slug", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL, slug,
                                  NULL, NULL);
 }

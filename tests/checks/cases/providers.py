@@ -31,6 +31,15 @@ def get_library_path():
 def get_ep_names():
     return ["AcmeExecutionProvider"]
 """
+EXTENSION = "int sqlite3_acme_init(void) { return 0; }\n"
+EXTENSION_HELPERS = """\
+def loadable_path():
+    return "libacme.so"
+
+
+def load(connection):
+    connection.load_extension(loadable_path())
+"""
 SUPPORTS = "\nSupports ONNX Runtime 1.23 or newer."
 ASSEMBLY = "lib/netstandard2.0/Acme.dll"
 
@@ -60,6 +69,11 @@ USED = f"{HIDDEN}const char *(*volatile latenn_kept)(void) = latenn_name;\n"
 def wheel(*, source: str = ENTRIES, module: str = HELPERS, metadata: str = SUPPORTS, name: str = LIB):
     """A wheel of an execution provider; what is given is broken."""
     return lambda bench: bench.wheel({name: library(source)(bench), MODULE: module.encode()}, metadata=metadata)
+
+
+def extension(**broken: str):
+    """The same of a SQLite extension."""
+    return wheel(**{"source": EXTENSION, "module": EXTENSION_HELPERS, "name": "ep_acme/libacme.so", **broken})
 
 
 HELPED = b"\0GetLibraryPath\0GetEpNames\0"
@@ -92,6 +106,19 @@ def case(code: str, what: str, bad, *, good=None, at: str = f"!{LIB}", **how: ob
 CASES = [
     case("LB801", "the second entry point has a plural name",
          wheel(source=ENTRIES.replace("ReleaseEpFactory", "ReleaseEpFactories")), says="ReleaseEpFactories"),
+    case("LB801", "SQLite looks up another name in a file of this name", extension(name="ep_acme/acme_sql.so"),
+         good=extension(name="ep_acme/Acme2.so", module=EXTENSION_HELPERS.replace("libacme.so", "Acme2.so")),
+         at="!ep_acme/acme_sql.so",
+         says="does not export sqlite3_acmesql_init, which SQLite looks up"),
+    case("LB802", "a SQLite extension exports a function of its own",
+         extension(source=f"{EXTENSION}int acme_log(void) {{ return 1; }}\n"),
+         good=extension(source=f"{EXTENSION}int sqlite3_acme_more_init(void) {{ return 1; }}\n"),
+         at="!ep_acme/libacme.so", says="acme_log", severity="warning"),
+    case("LB803", "the module of a SQLite extension does not give its path",
+         extension(module=EXTENSION_HELPERS.replace("loadable_path", "path")), good=extension(),
+         at="!ep_acme/__init__.py", says="loadable_path", severity="warning"),
+    case("LB804", "the module names an extension that is not there", extension(name="ep_acme/acme.so"),
+         good=extension(), at="!ep_acme/__init__.py", says="names libacme.so"),
     case("LB802", "a function of the vendor is exported",
          wheel(source=f"{ENTRIES}int acme_log(void) {{ return 1; }}\n"), says="acme_log", severity="warning"),
     case("LB803", "the module has no helper for the path", wheel(module=HELPERS.replace("get_library_path", "path")),

@@ -17,7 +17,7 @@ import adbc_driver_manager as manager
 with manager.AdbcDatabase(driver={}) as database:
     manager.AdbcConnection(database).close()
 """
-LOCAL = "import adbc_driver_hello as hello, os; os.environ['ADBC_DRIVER_PATH'] = os.path.dirname(hello.write_manifest({}))"
+LOCAL = "import adbc_driver_hello, os; os.environ['ADBC_DRIVER_PATH'] = os.path.dirname(adbc_driver_hello.{})"
 JAX = "import jax; print(jax.devices('world'))"
 
 
@@ -64,9 +64,9 @@ def test_a_plugin_implies_its_name_and_exports(project):
         ('"pjrt"', '"pjrd"', "package.world.plugin.host: 'pjrd' is not a host that latebind knows"),
         ('"vec0"', '"0vec"', "package.vec.plugin.name cannot be '0vec'"),
         ('module_name = "vec"', 'source = "python"', "latebind makes package.vec.wheel from package.vec.plugin"),
-        ('npm = {', 'sdk = true\nnpm = {', "package vec is a plugin, which no program links"),
-        ('npm = {', 'nuget = { id = "A", managed = "net" }\nnpm = {', "latebind generates the assembly of package.vec"),
-        ('npm = {', 'ep = { id = "a", names = ["A"] }\nnpm = {', "package.vec has the tables ep and plugin"),
+        ("npm = {", "sdk = true\nnpm = {", "package vec is a plugin, which no program links"),
+        ("npm = {", 'nuget = { id = "A", managed = "net" }\nnpm = {', "latebind generates the assembly of package.vec"),
+        ("npm = {", 'ep = { id = "a", names = ["A"] }\nnpm = {', "package.vec has the tables ep and plugin"),
     ],
 )  # fmt: skip
 def test_a_contradiction_is_refused(project, old, new, message):
@@ -88,7 +88,7 @@ def test_hosts_find_their_plugins(project, install):
     assert "Could not load `hello`" in lonely.stderr
     for lines, driver in (
         ("import adbc_driver_hello as hello", "hello.get_library_path()"),
-        (LOCAL.format(repr(str(project / "manifests"))), "'hello'"),
+        (LOCAL.format(f"write_manifest({str(project / 'manifests')!r})"), "'hello'"),
         ("import adbc_driver_hello; adbc_driver_hello.write_manifest()", "'hello'"),
         ("", "'hello'"),  # the manifest is in the environment
     ):

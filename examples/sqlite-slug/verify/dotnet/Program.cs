@@ -11,33 +11,15 @@ namespace Smoke
     /// <summary>Loads the extension into the system's SQLite, and calls its function.</summary>
     internal static class Program
     {
-        [DllImport("sqlite3")]
-        private static extern int sqlite3_open(byte[] file, out IntPtr database);
-
-        [DllImport("sqlite3")]
-        private static extern int sqlite3_enable_load_extension(IntPtr database, int allowed);
-
-        [DllImport("sqlite3")]
-        private static extern int sqlite3_load_extension(IntPtr database, byte[] file, IntPtr entry, IntPtr message);
-
-        [DllImport("sqlite3")]
-        private static extern int sqlite3_prepare_v2(
-            IntPtr database, byte[] query, int size, out IntPtr statement, IntPtr tail);
-
-        [DllImport("sqlite3")]
-        private static extern int sqlite3_step(IntPtr statement);
-
-        [DllImport("sqlite3")]
-        private static extern IntPtr sqlite3_column_text(IntPtr statement, int column);
-
-        [DllImport("sqlite3")]
-        private static extern IntPtr sqlite3_errmsg(IntPtr database);
-
-        [DllImport("sqlite3")]
-        private static extern int sqlite3_finalize(IntPtr statement);
-
-        [DllImport("sqlite3")]
-        private static extern int sqlite3_close(IntPtr database);
+        [DllImport("sqlite3")] private static extern int sqlite3_open(byte[] file, out IntPtr database);
+        [DllImport("sqlite3")] private static extern int sqlite3_enable_load_extension(IntPtr database, int allowed);
+        [DllImport("sqlite3")] private static extern int sqlite3_load_extension(IntPtr database, byte[] file, IntPtr entry, IntPtr message);
+        [DllImport("sqlite3")] private static extern int sqlite3_prepare_v2(IntPtr database, byte[] query, int size, out IntPtr statement, IntPtr tail);
+        [DllImport("sqlite3")] private static extern int sqlite3_step(IntPtr statement);
+        [DllImport("sqlite3")] private static extern IntPtr sqlite3_column_text(IntPtr statement, int column);
+        [DllImport("sqlite3")] private static extern IntPtr sqlite3_errmsg(IntPtr database);
+        [DllImport("sqlite3")] private static extern int sqlite3_finalize(IntPtr statement);
+        [DllImport("sqlite3")] private static extern int sqlite3_close(IntPtr database);
 
         private static int Main(string[] arguments)
         {
