@@ -9,6 +9,7 @@ from latebind.errors import NotRun
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.run.bench import PhaseError
 from latebind.verify.run.protocol import run_consumer, with_output
+from tests.programs import not_run
 
 CRASHES, DOCUMENTED = "import os; os.abort()", "/docs/consumers.md describes what a consumer writes."
 
@@ -52,3 +53,14 @@ def test_status_125_says_that_an_emulator_cannot_run_a_program(tmp_path, machine
 )
 def test_a_printed_report_is_shown_by_its_message(output, shown):
     assert with_output("main.c", output) == shown
+
+
+@pytest.mark.parametrize("key", ["no_device", "no_host"])
+def test_a_consumer_in_any_language_may_find_no_device_or_host(tmp_path, key):
+    result = tmp_path / "result.json"
+    text = f'{{"{key}": "no SQLite here", "libraries": ["a.so"]}}'
+    options = {"name": "smoke.mjs", "result": result, "cwd": tmp_path, "env": {}, "log": None}
+    write = f"open({str(result)!r}, 'w').write({text!r})"
+    with not_run(key.replace("_", "-"), "no SQLite here"):
+        run_consumer([sys.executable, "-c", write], **options)
+    assert run_consumer([sys.executable, "-c", f"{write}; exit(1)"], **options).status == 1
