@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from latebind.config.plugin import HostedConfig
-from latebind.tables.hosts import Host, hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,14 +61,14 @@ class EpConfig(HostedConfig, frozen=True, kw_only=True):
         return f"onnxruntime-ep-{self.id}"
 
     @property
-    def known_host(self) -> Host:
-        """ONNX Runtime."""
-        return hosts()[EP_RUNTIME]
+    def host_name(self) -> str:
+        """ONNX Runtime's."""
+        return EP_RUNTIME
 
     @property
-    def exports(self) -> tuple[str, ...]:
-        """What ONNX Runtime looks up in the library."""
-        return self.known_host.exports
+    def plugin_names(self) -> tuple[str, ...]:
+        """The names of the execution providers."""
+        return self.names
 
     @property
     def nuget_id(self) -> str:

@@ -16,6 +16,7 @@ from latebind.tables.libraries import library_files
 
 if TYPE_CHECKING:
     from latebind.config.document import Document
+    from latebind.config.plugin import HostedConfig
     from latebind.config.reader import Reader
 
 _LONGEST_SUMMARY = 512
@@ -87,7 +88,7 @@ def _is_made_elsewhere(package: Package) -> bool:
 def _check(name: str, package: Package, document: Document, reader: Reader) -> None:
     here = ("package", name)
     if package.hosted is not None:
-        _check_plugin(name, package, document, reader)
+        _check_plugin(name, package, package.hosted, document, reader)
     elif not package.exports and not _is_made_elsewhere(package):
         reader.problem(here, f"package.{name}.exports is missing")
     if package.ep is None:
@@ -105,12 +106,10 @@ def _check(name: str, package: Package, document: Document, reader: Reader) -> N
         reader.problem((*here, table), text, f"Remove the table {table}.")
 
 
-def _check_plugin(name: str, package: Package, document: Document, reader: Reader) -> None:
+def _check_plugin(name: str, package: Package, hosted: HostedConfig, document: Document, reader: Reader) -> None:
     """Check what is true of the plugins of all hosts."""
-    here, hosted, wheel = ("package", name), package.hosted, package.wheel
+    here, wheel = ("package", name), package.wheel
     table, advice = ("ep", "Remove the table wheel.") if package.ep else ("plugin", "Keep name and module_name only.")
-    if hosted is None:
-        return
     if wheel is not None and (package.ep or wheel != WheelConfig(name=wheel.name, module_name=wheel.module_name)):
         reader.problem((*here, "wheel"), f"latebind makes package.{name}.wheel from package.{name}.{table}", advice)
     if package.nuget is not None and (package.nuget.managed or package.nuget.runtime):

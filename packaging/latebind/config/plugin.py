@@ -28,14 +28,24 @@ class HostedConfig(Table, frozen=True, kw_only=True):
     ] = ()
 
     @property
+    def host_name(self) -> str:
+        """The name of the program that loads the library, in hosts.toml."""
+        raise NotImplementedError
+
+    @property
+    def plugin_names(self) -> tuple[str, ...]:
+        """The names by which that program knows the plugin, the first of which decides what it looks up."""
+        raise NotImplementedError
+
+    @property
     def known_host(self) -> Host:
         """The program that loads the library."""
-        raise NotImplementedError
+        return hosts()[self.host_name]
 
     @property
     def exports(self) -> tuple[str, ...]:
         """What that program looks up in the library."""
-        raise NotImplementedError
+        return self.known_host.list_exports(self.plugin_names[0])
 
     def problems(self) -> Iterator[tuple[str, str, str]]:
         """The key, the problem and advice for each value that types cannot refuse."""
@@ -63,14 +73,14 @@ class PluginConfig(HostedConfig, frozen=True, kw_only=True):
     ] = ""
 
     @property
-    def known_host(self) -> Host:
-        """The program that loads the library."""
-        return hosts()[self.host]
+    def host_name(self) -> str:
+        """As it is configured."""
+        return self.host
 
     @property
-    def exports(self) -> tuple[str, ...]:
-        """What that program looks up in a library of the plugin's name."""
-        return self.known_host.list_exports(self.name)
+    def plugin_names(self) -> tuple[str, ...]:
+        """The configured name."""
+        return (self.name,)
 
     def problems(self) -> Iterator[tuple[str, str, str]]:
         """The key, the problem and advice for each value that types cannot refuse."""

@@ -55,6 +55,7 @@ def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
         yield Hit(
             message=f"does not export {missing[0]}, which {host.title} looks up",
             evidence=tuple(f"exports {name}" for name in near),
+            assumption="the application names no entry point" if host.instead else "",
         )
 
 
@@ -218,7 +219,7 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
 )
 def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     """Every RID with native files needs the plugin's library: companion libraries are useless without it."""
-    plugins = list_plugins(package)
+    plugins = [(file, host) for file, host in list_plugins(package) if host.dotnet]  # whose helper must find it
     plugin_rids = {native_place(file.name)[0] for file, _ in plugins} - {""}
     seen: set[str] = set()
     for file in package.native if plugin_rids else ():
@@ -243,10 +244,9 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     fix="Link with -z nodelete, as `latebind build` does, or with the startup files of GCC or Clang.",
 )
 def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """ONNX Runtime unloads unregistered providers, and libraries of custom operators that nothing uses any more.
+    """SQLite unloads an extension when its connection is closed, and ONNX Runtime an unregistered provider.
 
-    SQLite unloads an extension when the connection is closed.
-
+    It also unloads libraries of custom operators that nothing uses any more.
     On Linux, startup files that are linked into the library must then call __cxa_finalize, which runs the destructors
     of its static objects. Without that call, as in libraries that zig links, the process runs the destructors when it
     ends, after the library's code is gone. musl never unloads a library.

@@ -169,13 +169,12 @@ def _module(config: Config, package: str, library: str) -> str:
 
 def _words(config: Config, package: str) -> dict[str, object]:
     """What the templates of all languages name."""
-    chosen, hosted = config.packages[package], hosted_of(config, package)
-    ep, plugin, host = chosen.ep, chosen.plugin, hosted.known_host
-    names = ep.names if ep is not None else (plugin.name,) if plugin is not None else ()
+    ep, hosted = config.packages[package].ep, hosted_of(config, package)
+    host, names = hosted.known_host, hosted.plugin_names
     description = config.project.description or f"The {host.plugin} {names[0]} for {host.title}."
     return {
         "host": host,
-        "kind": "ep" if ep is not None else plugin.host if plugin is not None else "",
+        "kind": hosted.host_name,
         "names": names,
         "entry": hosted.exports[0],
         "module": config.module_name(package),
