@@ -64,7 +64,6 @@ def test_a_plugin_implies_its_name_and_exports(project):
         ('"pjrt"', '"pjrd"', "package.world.plugin.host: 'pjrd' is not a host that latebind knows"),
         ('"vec0"', '"0vec"', "package.vec.plugin.name cannot be '0vec'"),
         ('module_name = "vec"', 'source = "python"', "latebind makes package.vec.wheel from package.vec.plugin"),
-        ("npm = {", "sdk = true\nnpm = {", "package vec is a plugin, which no program links"),
         ("npm = {", 'nuget = { id = "A", managed = "net" }\nnpm = {', "latebind generates the assembly of package.vec"),
         ("npm = {", 'ep = { id = "a", names = ["A"] }\nnpm = {', "package.vec has the tables ep and plugin"),
     ],
