@@ -489,7 +489,7 @@ def test_what_no_program_could_use_is_refused(tmp_path, cmake, rid, says):
     ("before", "after", "says"),
     [
         ('name = "tiny"', 'name = "a tiny one"', "'a tiny one' cannot be the name of a CMake package"),
-        ('exports = ["tiny_*"]', 'ep = { id = "x", names = ["XExecutionProvider"] }', "is a plugin, which no program links"),
+        ('exports = ["tiny_*"]', 'ep = { id = "x", names = ["XExecutionProvider"] }', "is a plugin, which no program"),
         ('"python/tiny"', '"python/tiny", kind = "cp310-abi3"', "contains a Python module"),
     ],
 )
