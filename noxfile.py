@@ -66,7 +66,7 @@ def latenn(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the quick tests of latebind and loadcheck; `-- tests/verify`, `-- -k LB101`, `-- -m slow` for others."""
+    """Run latebind's quick tests; `-- tests/verify`, `-- -k publish`, `-- -m slow` for others."""
     install(session, "native", "verify", groups=("headers", "machines", "test", "docs", "workflows"))
     run_tests(session)
 
@@ -74,7 +74,7 @@ def tests(session: nox.Session) -> None:
 @nox.session(name="loadcheck-tests")
 def loadcheck_tests(session: nox.Session) -> None:
     """Run loadcheck's quick tests in its own folder, without latebind."""
-    session.install("-e", "./loadcheck[tests]")
+    session.install("-e", "./loadcheck[tests]", "pytest-rerunfailures>=15")
     session.chdir("loadcheck")
     chosen = () if "-m" in session.posargs else ("-m", "not slow")
     session.run("pytest", "-n", "auto", *chosen, *session.posargs)
@@ -98,7 +98,8 @@ def minimums(session: nox.Session) -> None:
     with lowest.open("w", encoding="utf-8") as file:
         session.run_install("uv", "pip", "freeze", "--exclude-editable", stdout=file, stderr=None)
     session.install("--constraint", str(lowest), *list_groups("headers", "machines", "test", "workflows"))
-    run_tests(session, "--ignore=tests/test_docs.py", "--ignore=tests/ci/test_docs_site.py")  # mkdocs needs newer ones
+    # mkdocs needs newer ones
+    run_tests(session, "tests", "loadcheck/tests", "--ignore=tests/test_docs.py", "--ignore=tests/ci/test_docs_site.py")
 
 
 @nox.session

@@ -116,6 +116,7 @@ def test_any_author_gives_valid_files(author):
     assert f"Copyright (c) {author.partition(' <')[0] or 'The demo authors'}\n" in files["LICENSE"]
 
 
+@pytest.mark.slow
 def test_the_import_name_may_differ_from_the_distributions(latebind, tmp_path):
     """As opencv-python is imported as cv2."""
     assert_success(latebind("-C", tmp_path, "new", "acme-vision", "--module-name", "vision"))

@@ -156,10 +156,12 @@ def editable_python(project, links, tmp_path_factory):
     return python
 
 
+@pytest.mark.slow
 def test_an_editable_installation_passes_the_projects_own_tests(project, editable_python):
     assert "1 passed" in run_checked(editable_python, "-m", "pytest", "-q", project / "tests", cwd=project)
 
 
+@pytest.mark.slow
 def test_a_program_that_imports_it_is_typed(project, editable_python, tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     source = project / "python/src/my_engine"
@@ -167,6 +169,7 @@ def test_a_program_that_imports_it_is_typed(project, editable_python, tmp_path):
         run_checked(editable_python, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", path, cwd=tmp_path)
 
 
+@pytest.mark.slow
 def test_an_isolated_build_passes_over_the_programs_of_the_environment(project, editable_python, links):
     """pip hides the environment's packages from the build, so that their scripts in the same folder do not start."""
     run_checked(editable_python, "-m", "pip", "uninstall", "--quiet", "--yes", "my-engine")

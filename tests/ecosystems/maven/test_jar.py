@@ -102,6 +102,7 @@ def test_a_bundle_is_a_repository_with_sources_and_checksums(packed, tmp_path):
     assert "io/github/acme/tiny/NativeLibrary.java" in members(tmp_path / "sources.jar")
 
 
+@pytest.mark.slow
 def test_the_same_sources_give_the_same_bytes(packed, tmp_path):
     again = pack_jar(tmp_path)
     assert {kind: path.read_bytes() for kind, path in packed.items()} == {
@@ -117,6 +118,7 @@ def test_a_program_loads_the_library_from_a_private_folder_that_is_gone_afterwar
     assert list(tmp_path.glob("latebind-*")) == []
 
 
+@pytest.mark.slow
 def test_the_runtime_is_put_next_to_it_and_its_own_interface_uses_the_same_file(tmp_path):
     bound = 'runtime = "onnxruntime"\n\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n'
     config = CONFIG.replace("nuget = ", 'runtime = "onnxruntime"\nnuget = ') + bound.partition("\n\n")[2]
@@ -143,6 +145,7 @@ def test_a_jar_that_was_repackaged_without_its_libraries_is_named(packed, tmp_pa
     assert "or set -Dio.github.acme.tiny.library to the library's path" in printed
 
 
+@pytest.mark.slow
 def test_another_system_is_named_as_its_folder_is(packed, tmp_path):
     jar = packed["jar"]
     named = {

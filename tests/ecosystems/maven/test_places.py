@@ -114,6 +114,7 @@ def write_jar(file, *sources):
 # ---- where the library comes from ----
 
 
+@pytest.mark.slow
 def test_each_class_loader_loads_a_copy_of_its_own(start, jars, top):
     ended = start(LOADERS, jars[0], class_path=(), options=[f"-Djava.io.tmpdir={top}"])
     files = ended.stdout.splitlines()
@@ -190,6 +191,7 @@ def test_jdeps_lists_the_module_with_what_it_requires(module, jars):
     assert printed == "io.github.acme.tiny -> java.base\n"
 
 
+@pytest.mark.slow
 def test_a_module_exports_its_packages_and_requires_what_the_sources_use(tmp_path):
     (tmp_path / "java/com/acme").mkdir(parents=True)
     text = "package com.acme;\npublic class Tiny { java.util.logging.Logger log; }\n"

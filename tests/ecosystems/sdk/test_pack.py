@@ -296,6 +296,7 @@ def test_a_package_for_another_processor_is_not_found(name, prefix):
     assert answer == (f"1.2.3 (for linux-x64, not {refused})|TRUE|" if refused else "1.2.3||TRUE")
 
 
+@pytest.mark.slow
 def test_an_archive_for_arm_is_refused_when_this_machine_configures(tmp_path):
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "linux-arm64"))
     shutil.unpack_archive(sdk_of(pack_project(root)), tmp_path / "place", filter="data")
@@ -310,6 +311,7 @@ SMALL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rid", SMALL)
 def test_an_archive_serves_the_processor_of_its_target(rid, tmp_path):
     pointer_size, own_cpus, other_cpus = SMALL[rid]
@@ -452,6 +454,7 @@ def test_packages_are_components_of_one_archive(tmp_path):
     run_checked(folder / "tree" / "program_c", timeout=60)
 
 
+@pytest.mark.slow
 def test_a_dll_whose_import_library_has_another_name_is_linked_by_that_name(tmp_path):
     prefixed = WITH_HEADER.replace("PRESET hidden", 'PRESET hidden PREFIX "lib"')
     static = "add_library(other STATIC tiny.c)\ninstall(TARGETS other COMPONENT tiny)\n"

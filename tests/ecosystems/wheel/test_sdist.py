@@ -148,6 +148,7 @@ def test_what_is_excluded_is_neither_hashed_nor_carried(tmp_path):
     assert by_kind(pack_project(root))["sdist"].stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_code_of_a_module_below_the_folder_of_the_wheel_is_native_code(tmp_path):
     more = {
         "CMakeLists.txt": CMAKE.replace("tiny.c", "python/csrc/tiny.c"),

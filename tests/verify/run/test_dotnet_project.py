@@ -84,6 +84,7 @@ def test_threads_load_at_once_and_each_computes_its_sample(tmp_path, packages, r
     assert (ended.status, len(ended.document.passed)) == (0, 5)
 
 
+@pytest.mark.slow
 def test_a_library_that_the_host_opened_before_is_the_one_that_is_bound(tmp_path, packages, runtime, cases):
     with zipfile.ZipFile(runtime[1]) as archive:
         other = archive.extract("runtimes/linux-x64/native/libonnxruntime.so", tmp_path / "other")
@@ -111,6 +112,7 @@ def test_sabotage_a_backend_package_without_its_native_file_fails_too(tmp_path, 
     assert "Latenn.OnnxRuntime" in ended.document.error.message
 
 
+@pytest.mark.slow
 def test_sabotage_wrong_expected_numbers_fail_the_run(tmp_path, packages, runtime, cases):
     ended = run_smoke(consumer(packages, runtime), spoiled_cases(cases, tmp_path / "cases"), tmp_path / "w")
 
@@ -135,6 +137,7 @@ def test_what_is_built_alike_is_built_once_and_computes_in_each_folder(tmp_path,
         assert all(path.startswith(str(tmp_path / name)) for path in run.result.libraries)
 
 
+@pytest.mark.slow
 def test_what_differs_in_a_package_or_a_property_is_built_on_its_own(tmp_path, packages, runtime):
     supply = Supply(config=make_config(tmp_path), folder=tmp_path / "supply", installer=None)
     broken = without(packages[1], "liblatenn_backend", tmp_path / "broken")
@@ -185,6 +188,7 @@ def test_a_runtime_that_is_not_there_is_refused(tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_nuget_unpacks_odd_names_as_they_were(tmp_path):
     """A file name with a space, a plus and a letter outside ASCII comes out of restore as it went in."""
     nuspec = Nuspec(id="Odd", version="1.0.0", authors=("a",), description="d", frameworks=("netstandard2.0",))

@@ -133,6 +133,7 @@ def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path
             run_smoke(made_for, cases, tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_packages_that_carry_each_others_files_are_not_apart(tmp_path, packages, runtime, cases):
     backend = NATIVE + BACKEND
     core = rewritten(packages[0], tmp_path / "b", add=[(backend, members(packages[1])[backend])])
