@@ -14,7 +14,7 @@ from latebind.formats import name_projects
 from latebind.tables.presets import RuntimePreset, preset, presets
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.engine.choice import Choice, read_codes
-from loadcheck.engine.policy import Policy, Waiver
+from loadcheck.engine.policy import Policy, Waiver, fits_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,6 +40,11 @@ class BindingPolicy(Policy):
     """The packages whose users install the runtime apart, by the project's own choice."""
     modules: Mapping[str, str] = field(default_factory=dict)
     """Distribution to the name with which Python imports it."""
+
+    def judges_link(self, library: str) -> bool:
+        """Whether LB101 runs and judges it."""
+        takes = self.choice.takes("LB101")
+        return takes and any(fits_any(library, runtime.linked_globs) for runtime in self.runtimes)
 
     def must_require(self, project: str, runtime: RuntimePreset) -> bool:
         """Whether a package has to require a runtime: it binds that one, and the project chose nothing else."""

@@ -88,7 +88,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
             continue
         if _is_supplied(package, image, name):
             continue
-        if policy.choice.takes("LB101") and any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
+        if policy.judges_link(name):
             continue
         seen = _judge_missing_library(package, file, image, name, policy)
         if isinstance(seen, Hit):

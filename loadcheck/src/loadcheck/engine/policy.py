@@ -79,6 +79,10 @@ class Policy:
     resolve: bool = False
     """Whether to read from the package index what requirements install."""
 
+    def judges_link(self, library: str) -> bool:  # noqa: ARG002  # asked by those that know runtimes
+        """Whether another check of this run judges that a binary links the library."""
+        return False
+
     def allowed_exports(self, file_name: str, project: str) -> tuple[str, ...] | None:
         """The symbol globs for a library, or None if no rule names it or its package."""
         for key, globs in self.exports.items():
