@@ -69,6 +69,11 @@ class Situation:
     without: str = ""
     """The package of the project that is not installed."""
 
+    @property
+    def changes_files(self) -> bool:
+        """Whether what is installed is in another folder, or broken."""
+        return self.folder != "env" or self.spoil is not None or self.unreadable or bool(self.lost)
+
     def break_files(self, libraries: Iterable[Path]) -> None:
         """Break the installed libraries of the runtime, if the situation asks for it."""
         libraries = tuple(libraries)

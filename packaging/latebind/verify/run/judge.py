@@ -76,15 +76,15 @@ def judge(case: Case, expectation: Expectation, ended: ConsumerRun, view: Proces
     return _summarize(case, expectation, ended)
 
 
-def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
-    """Judge a program that was built in the test case's folder; `library` is the runtime's file as the program has it.
+def judge_program(bench: Bench, ended: ConsumerRun, library: str = "", *folders: Path) -> Outcome:
+    """Judge a program; `library` is the runtime's file as the program has it.
 
-    What it leaves out on purpose is listed in the report.
+    Libraries come from the test case's folder or `folders`. What it leaves out on purpose is listed in the report.
     """
     reference = bench.reference(ended.result)
     expectation = Expectation(
         scenario=bench.scenario,
-        roots=(str(bench.work),),
+        roots=tuple(map(str, (bench.work, *folders))),
         values=bench.values(library),
         reference=None if reference is None else reference - set(ended.result.out_of_scope),
         at_least=bench.at_least(),

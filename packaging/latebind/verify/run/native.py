@@ -39,7 +39,7 @@ def build_here(source: Path, tree: Path, *defines: str, log: Path | None = None)
     """The program of a CMake project, made by this machine's own compiler. Raises NotRun, ToolError, InputError."""
     _own_compiler("C")
     _run_cmake(source, tree, defines, clean_environment(), log)
-    return _find_consumer(source, tree)
+    return find_built_program(source, tree)
 
 
 def build_for(  # what a build is
@@ -49,7 +49,7 @@ def build_for(  # what a build is
     if machine.is_host and _find_program(_COMPILERS["C"]) is not None:
         return build_here(source, tree, *defines, log=log)
     build_library_for(machine.rid, floor, source, tree, *defines, log=log)
-    return _find_consumer(source, tree)
+    return find_built_program(source, tree)
 
 
 def build_library_for(rid: Rid, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> None:
@@ -94,7 +94,8 @@ def _run_cmake(
     run([cmake, "--build", tree], env=environment, timeout=_TIME_LIMIT, log=log)
 
 
-def _find_consumer(source: Path, tree: Path) -> Path:
+def find_built_program(source: Path, tree: Path) -> Path:
+    """The program in a build tree. Raises InputError where there is none."""
     for name in (CONSUMER, f"{CONSUMER}.exe"):
         if (tree / name).is_file():
             return tree / name
