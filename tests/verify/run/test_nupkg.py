@@ -10,7 +10,8 @@ import pytest
 from latebind.ecosystems.nuget.consumer import unpack
 from latebind.errors import InputError, ToolError
 from latebind.system.run import run
-from latebind.verify.run.native import build_here
+from latebind.verify.cases.machine import Machine
+from latebind.verify.run.native import build_for
 from tests.dotnet_support import LATENN, RID, spoiled_cases, without
 from tests.programs import not_run
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("packages")
 
 
 def build_c(packages, tree):
-    return build_here(SOURCE, tree, f"-DPACKAGES={packages}", f"-DRID={RID}")
+    return build_for(Machine(rid=RID, title="this one"), "", SOURCE, tree, f"-DPACKAGES={packages}", f"-DRID={RID}")
 
 
 def run_consumer(feed, cases, work, *arguments):

@@ -148,6 +148,7 @@ def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -
         at_least=bench.at_least(),
         is_sample=bool(bench.sample),
         binds=tuple(map(bench.shorten, binds)),
+        copies=bench.situation.copies,
         base=ready.prefix,
         runtime=bench.bound_runtime.traits.file_globs if bench.bound_runtime else (),
     )

@@ -43,6 +43,7 @@ Need = Literal[
     "a supplier's files",
     "a runtime of several major versions",
     "a runtime that opens more libraries",
+    "a runtime with a stand-in",
 ]
 Required = Literal["no", "where it is tried", "for every target", "in place of others"]
 
@@ -204,6 +205,8 @@ SCENARIOS: tuple[Scenario, ...] = (
         needs="code that binds", in_c=EVERY_SYSTEM),
     _ok("two-runtimes", "another copy that is new enough is already loaded, and is used", given.two_runtimes,
         in_c=EVERY_SYSTEM),
+    _ok("two-packages", "another package made with latebind uses another copy at the same time, and that is used",
+        given.two_packages, needs="a runtime with a stand-in", consumers=(CMAKE,), in_c=EVERY_SYSTEM),
     _ok("threads", "eight threads load the runtime at the same time", Situation(action=("--threads", "8")),
         in_c=EVERY_SYSTEM),
     _ok("fork", "a process loads the library and forks, and both processes use it", Situation(action=("--fork",)),

@@ -35,21 +35,22 @@ def clean_environment() -> dict[str, str]:
     }
 
 
-def build_here(source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:
-    """The program of a CMake project, made by this machine's own compiler. Raises NotRun, ToolError, InputError."""
-    _own_compiler("C")
-    _run_cmake(source, tree, defines, clean_environment(), log)
-    return find_built_program(source, tree)
-
-
-def build_for(  # what a build is
+def build_for(
     machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None
 ) -> Path:
-    """The same for a machine: by zig where this one has no compiler of its own, or a newer system."""
-    if machine.is_host and _find_program(_COMPILERS["C"]) is not None:
-        return build_here(source, tree, *defines, log=log)
-    build_library_for(machine.rid, floor, source, tree, *defines, log=log)
+    """Build a CMake project for a machine; the program. Raises NotRun, ToolError, InputError."""
+    build_tree(machine, floor, source, tree, *defines, log=log)
     return find_built_program(source, tree)
+
+
+def build_tree(
+    machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None
+) -> None:
+    """The same for any project: by zig where this machine has no compiler of its own, or a newer system."""
+    if machine.is_host and _find_program(_COMPILERS["C"]) is not None:
+        _run_cmake(source, tree, defines, clean_environment(), log)
+    else:
+        build_library_for(machine.rid, floor, source, tree, *defines, log=log)
 
 
 def build_library_for(rid: Rid, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> None:
