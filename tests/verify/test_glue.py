@@ -2,6 +2,7 @@
 
 import json
 import sys
+import zipfile
 from types import SimpleNamespace
 
 import pytest
@@ -59,6 +60,18 @@ def test_what_a_library_does_when_it_is_loaded_fails(project, fault):
     run = project.verify(["/usr/bin/env"])
     assert run.case["outcome"] == "failed"
     assert message in run.case["reason"]
+
+
+def test_a_wheel_that_the_installer_refuses_fails(project, tmp_path):
+    run_program(*CLI, "-C", project.root, "pack", timeout=300)
+    (wheel,) = (project.root / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed, zipfile.ZipFile(tmp_path / wheel.name, "w") as changed:
+        for name in packed.namelist():
+            if not name.endswith("/RECORD"):
+                changed.writestr(name, packed.read(name))
+    run = project.verify(["/usr/bin/env"], "--dist", tmp_path)
+    assert (run.case["outcome"], run.case["facts"]["phase"]) == ("failed", "install")
+    assert "RECORD" in run.case["reason"]
 
 
 def test_a_program_that_the_machine_cannot_run_is_not_run(project):

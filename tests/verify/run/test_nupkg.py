@@ -13,7 +13,6 @@ from latebind.system.run import run
 from latebind.verify.cases.machine import Machine
 from latebind.verify.run.native import build_for
 from tests.dotnet_support import LATENN, RID, spoiled_cases, without
-from tests.programs import not_run
 
 SOURCE = LATENN / "verify" / "c"
 pytestmark = pytest.mark.usefixtures("packages")
@@ -80,13 +79,6 @@ def test_without_the_runtime_the_sentence_names_the_command(tmp_path, packages, 
 
     assert status == 3
     assert "nuget install Microsoft.ML.OnnxRuntime" in document["error"]["message"]
-
-
-def test_without_a_compiler_the_cell_is_not_run(tmp_path, packages, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-
-    with not_run("no-compiler"):
-        build_c(unpack(packages, tmp_path / "p"), tmp_path / "build")
 
 
 def test_what_is_no_package_is_refused(tmp_path):

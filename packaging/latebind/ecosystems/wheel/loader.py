@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +33,7 @@ _NAMES_AT_ONCE = 200
 
 
 def run_loader_case(bench: Bench) -> Outcome:
-    """Unpack the wheels, compile the program, and load each library in a process of its own.
+    """Install the wheels, compile the program, and load each library in a process of its own.
 
     Raises NotRun without a wheel or a library that such a program can load, and where the machine cannot run it.
     """
@@ -43,9 +42,9 @@ def run_loader_case(bench: Bench) -> Outcome:
     if not wheels:
         raise NotRun("not-built", f"there is no wheel for {rid}")
     site = bench.work / "site"
-    for wheel in wheels:
-        with zipfile.ZipFile(wheel.path) as archive:
-            archive.extractall(site)
+    with failing_at("install"):
+        for wheel in wheels:
+            bench.supply.installer.unpack(str(wheel.path), site, rid, bench.log)
     exports = dict(_list_libraries(site))
     if not exports:
         raise NotRun("not-built", f"the wheels for {rid} have no library that a program in C can load")
