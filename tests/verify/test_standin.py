@@ -18,7 +18,8 @@ pytestmark = [
 MACHINE = 'rid = "linux-x64"\ntitle = "this Linux"\nlevel = "glue"\ncommand = ["/usr/bin/env"]\n'
 ALL = {"consumed", "odd-folder", "path", "path-folder", "path-relative", "path-odd", "environment", "decoy", "too-old",
        "other-major", "truncated", "corrupt", "text-file", "wrong-architecture", "dependency-missing", "path-wrong",
-       "not-a-library", "environment-wrong", "absent", "older-loaded", "two-runtimes", "two-packages", "threads", "fork"}  # fmt: skip
+       "not-a-library", "environment-wrong", "absent", "older-loaded", "two-runtimes", "threads", "fork",
+       "two-packages"}  # fmt: skip
 PRINTS = '__attribute__((constructor)) static void start(void) { puts("x"); }\n'
 LEAVES = (
     "#include <stdlib.h>\n"

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from loadcheck.model import System
 
 PYTHON, DOTNET = "python", "dotnet-build"
-LOADER = "c-loader"
-"""A program of latebind's own in C that loads each native library of the wheels."""
+LOADER, NPM_LOADER = "c-loader", "c-loader-npm"
+"""A program of latebind's own in C that loads each native library of the wheels, or of npm's packages."""
 C_NUPKG = "c-nupkg"
 """A C program that takes header and library out of the nupkgs."""
 CMAKE, PKG_CONFIG = "sdk-cmake", "sdk-pkg-config"
@@ -151,7 +151,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
         computes=False, consumers=FILES, without_runtime=True, provider=True),
     _ok("loads-in-c", "a program in C loads each library, finds the names that it exports, and unloads it, twice",
-        versions="none", computes=False, consumers=(LOADER,), glue=True, without_runtime=True, provider=True),
+        versions="none", computes=False, consumers=(LOADER, NPM_LOADER), glue=True, without_runtime=True,
+        provider=True),
     # How it is installed.
     _ok("extra", "installed by name, with its extra if it has one, as a user would install it",
         Situation(by_name=True), needs="a wheel that installs the runtime", **_PYTHON),

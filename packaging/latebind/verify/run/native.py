@@ -35,17 +35,13 @@ def clean_environment() -> dict[str, str]:
     }
 
 
-def build_for(
-    machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None
-) -> Path:
+def build_for(machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:
     """Build a CMake project for a machine; the program. Raises NotRun, ToolError, InputError."""
     build_tree(machine, floor, source, tree, *defines, log=log)
     return find_built_program(source, tree)
 
 
-def build_tree(
-    machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None
-) -> None:
+def build_tree(machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> None:
     """The same for any project: by zig where this machine has no compiler of its own, or a newer system."""
     if machine.is_host and _find_program(_COMPILERS["C"]) is not None:
         _run_cmake(source, tree, defines, clean_environment(), log)

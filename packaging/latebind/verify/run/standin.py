@@ -42,7 +42,7 @@ def build_stand_in(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) 
 
 
 def build_beside(supply: Supply, machine: Machine) -> Path:
-    """The library of a project that `latebind new` writes, made once for a machine. Raises NotRun without a compiler."""
+    """The library of a project that `latebind new` writes, once for a machine. Raises NotRun without a compiler."""
     folder = supply.folder / "stand-ins" / f"{_BESIDE}-{machine.rid}"
     with supply.once(folder) as aside:
         if aside is not None:
