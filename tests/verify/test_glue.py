@@ -11,8 +11,8 @@ import pytest
 
 from machines import table
 from testing.emulated import cache
-from tests.client import write_portable
 from testing.needs import require_programs
+from tests.client import write_portable
 from tests.programs import CLI, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the machine is this Linux")
