@@ -1,13 +1,13 @@
 /* beside.c: asks the library of a new project to bind a runtime and to compute. */
-#include <stdio.h>
-
 #include "beside.h"
 
+#include <stdio.h>
+
 /* A model that adds its input to itself. */
-static const unsigned char model[] = {
-    8, 8, 18, 0, 58, 55, 10, 14, 10, 1, 120, 10, 1, 120, 18, 1, 121, 34, 3, 65, 100, 100, 18, 1, 103, 90, 16,
-    10, 1, 120, 18, 11, 10, 9, 8, 1, 18, 5, 10, 3, 18, 1, 78, 98, 16, 10, 1, 121, 18, 11, 10, 9, 8, 1, 18, 5,
-    10, 3, 18, 1, 78, 66, 4, 10, 0, 16, 17};
+static const unsigned char model[] = {8,  8, 18, 0,   58,  55, 10, 14,  10, 1,  120, 10, 1,   120, 18, 1,  121,
+                                      34, 3, 65, 100, 100, 18, 1,  103, 90, 16, 10,  1,  120, 18,  11, 10, 9,
+                                      8,  1, 18, 5,   10,  3,  18, 1,   78, 98, 16,  10, 1,   121, 18, 11, 10,
+                                      9,  8, 1,  18,  5,   10, 3,  18,  1,  78, 66,  4,  10,  0,   16, 17};
 
 #ifdef _WIN32
 __declspec(dllexport)
