@@ -1,9 +1,9 @@
 /* actions.c: what a scenario asks of a process, before and around the main() of a project's program.
  *
- *     consumer --preload FILE CASES RESULT ...           loads that library first
- *     consumer --beside LIBRARY FILE CASES RESULT ...    has that library compute with a runtime, before and after
- * main() consumer --threads N CASES RESULT ...              calls the program's main() in N threads at once consumer
- * --fork CASES RESULT ...                   calls it, forks, and calls it in both processes
+ *     consumer --preload FILE CASES RESULT ...         loads that library first
+ *     consumer --beside LIBRARY FILE CASES RESULT ...  lets it compute with a runtime before and after main()
+ *     consumer --threads N CASES RESULT ...            calls the program's main() in N threads at once
+ *     consumer --fork CASES RESULT ...                 calls it, forks, and calls it in both processes
  *
  * Where main() is called several times, the first run has the given RESULT, and the others that with their number:
  * RESULT.1. Exit status: the highest of all runs; 9 where an action fails. It is C and C++.
