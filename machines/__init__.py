@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 READY = "made-of-debian-packages"
 """Marks a folder as whole; its text is what the folder was made from. Caches have it by this name."""
+NOT_SUPPORTED = 125
+"""The status of a machine's command that cannot run the program at all, as docs/verify.md has it."""
 _SECONDS = 180.0
 _TAIL = 500
 

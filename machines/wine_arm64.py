@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.verify.cases.machine import NOT_SUPPORTED
-from machines import NotAvailableError, make_once, qemu
+from machines import NOT_SUPPORTED, NotAvailableError, make_once, qemu
 from machines.debian import unpack
 from machines.emulator import Emulator, Group, Limits, inherit
 from machines.wine import MISLEADING as _OF_WINE

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from latebind.verify.cases.machine import NOT_SUPPORTED
+from machines import NOT_SUPPORTED
 from machines.macos.dyld import NotLoadedError
 from machines.macos.image import UnusableError
 from machines.macos.machine import run_program

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import sys
 from dataclasses import dataclass
@@ -44,11 +45,9 @@ class MacOS(Emulator):
 
 def prepare(_dest: Path, limits: Limits | None = None, rid: str = "osx-arm64") -> MacOS:
     """The machine of a target. Raises NotAvailableError where unicorn or lief is not installed."""
-    try:
-        import lief  # noqa: F401, PLC0415  # whether it is there
-        import unicorn  # noqa: F401, PLC0415  # as above
-    except ImportError as error:
-        raise NotAvailableError(f"{error.name} is not installed: pip install unicorn==2.1.4 lief") from error
+    for name in ("lief", "unicorn"):  # the process that runs the program imports them, which is slow
+        if importlib.util.find_spec(name) is None:
+            raise NotAvailableError(f"{name} is not installed: pip install unicorn==2.1.4 lief")
     return MacOS(Group(limits), KINDS[rid])
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FORM = re.compile(rb"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?(?P<size>hh|h|ll|l|z|j|t|q)?"
                    rb"(?P<kind>[diuxXocspfeg%])")  # fmt: skip
-_WORD, _MASK = 8, (1 << 64) - 1
+_WORD = 8
 _GENERAL_END, _FLOATING_END = 48, 176
 """Where each part ends in the memory that a va_list of x64 names."""
 _BITS = {b"hh": 8, b"h": 16, b"": 32}
@@ -52,7 +52,7 @@ def variadic_values(process: Process, named: int) -> Values:
     if processor.kind.link is not None:
         return Values(process, (), (), stack)
     registers = [processor.read(register).to_bytes(_WORD, "little") for register in processor.kind.arguments[named:]]
-    reals = [(processor.read(register) & _MASK).to_bytes(_WORD, "little") for register in processor.kind.floats]
+    reals = [processor.read(register).to_bytes(_WORD, "little") for register in processor.kind.floats]
     return Values(process, registers, reals, stack + _WORD)
 
 

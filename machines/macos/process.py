@@ -188,7 +188,7 @@ class Process:
         if thread.context is not None:
             self.processor.restore(thread.context)
         else:
-            self.processor.uc.reg_write(self.processor.kind.stack, thread.stack)
+            self.processor.set(self.processor.kind.stack, thread.stack)
         thread.is_waiting = False
         address = self._advance(thread, None if thread.context is None else 0)
         while address:

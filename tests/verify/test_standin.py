@@ -18,7 +18,8 @@ pytestmark = [
 MACHINE = 'rid = "linux-x64"\ntitle = "this Linux"\nlevel = "glue"\ncommand = ["/usr/bin/env"]\n'
 ALL = {"consumed", "odd-folder", "path", "path-folder", "path-relative", "path-odd", "environment", "decoy", "too-old",
        "other-major", "truncated", "corrupt", "text-file", "wrong-architecture", "dependency-missing", "path-wrong",
-       "not-a-library", "environment-wrong", "absent", "older-loaded", "two-runtimes", "threads", "fork"}  # fmt: skip
+       "not-a-library", "environment-wrong", "absent", "older-loaded", "two-runtimes", "threads", "fork",
+       "two-packages"}  # fmt: skip
 PRINTS = '__attribute__((constructor)) static void start(void) { puts("x"); }\n'
 LEAVES = (
     "#include <stdlib.h>\n"
@@ -35,6 +36,8 @@ FAULTS = {
     "prints at load time": (("int tiny_open(", f"{PRINTS}int tiny_open("), {"loads-in-c"}),
     "loads once": (("int tiny_open(", f"{LEAVES}int tiny_open("), {"loads-in-c"}),
     "is not for threads": (("int outcome = lb_bind(", f"{ALONE}int outcome = lb_bind("), {"threads"}),
+    "shares no runtime": (("options.directory_count", "options.flags = LB_FLAG_NO_LOADED, options.directory_count"),
+                          {"two-packages", "two-runtimes"}),
     "adds nothing": (("if (!failed) failed = lb_ort_Run(", "if (0) failed = lb_ort_Run("), {"consumed", "path"}),
 }  # fmt: skip
 

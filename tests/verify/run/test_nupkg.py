@@ -10,16 +10,16 @@ import pytest
 from latebind.ecosystems.nuget.consumer import unpack
 from latebind.errors import InputError, ToolError
 from latebind.system.run import run
-from latebind.verify.run.native import build_here
+from latebind.verify.cases.machine import Machine
+from latebind.verify.run.native import build_for
 from tests.dotnet_support import LATENN, RID, spoiled_cases, without
-from tests.programs import not_run
 
 SOURCE = LATENN / "verify" / "c"
 pytestmark = pytest.mark.usefixtures("packages")
 
 
 def build_c(packages, tree):
-    return build_here(SOURCE, tree, f"-DPACKAGES={packages}", f"-DRID={RID}")
+    return build_for(Machine(rid=RID, title="this one"), "", SOURCE, tree, f"-DPACKAGES={packages}", f"-DRID={RID}")
 
 
 def run_consumer(feed, cases, work, *arguments):
@@ -79,13 +79,6 @@ def test_without_the_runtime_the_sentence_names_the_command(tmp_path, packages, 
 
     assert status == 3
     assert "nuget install Microsoft.ML.OnnxRuntime" in document["error"]["message"]
-
-
-def test_without_a_compiler_the_cell_is_not_run(tmp_path, packages, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-
-    with not_run("no-compiler"):
-        build_c(unpack(packages, tmp_path / "p"), tmp_path / "build")
 
 
 def test_what_is_no_package_is_refused(tmp_path):

@@ -20,9 +20,11 @@ from latebind.filenames import npm_file, npm_target
 from latebind.system.tree import hash_tree, link_or_copy
 from latebind.tables.targets import target, targets
 from latebind.verify.cases.consumer import Consumer
+from latebind.verify.cases.scenarios import NPM_LOADER
 from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.runner import Runner
 from latebind.verify.run.supply import hash_parts
@@ -75,6 +77,34 @@ def run_node_case(bench: Bench) -> Outcome:
         binds=tuple(map(bench.shorten, bench.binds())),
     )
     return judge(bench.case, expectation, ended)
+
+
+def run_loader_case(bench: Bench) -> Outcome:
+    """Install the packages as npm does on a computer of the target, and load their libraries.
+
+    Raises NotRun without npm or the packages, PhaseError when npm installs another target's, and as load_libraries().
+    """
+    app, tarballs = bench.work / "app", _ours(bench)
+    app.mkdir()
+    system, cpu, *libc = target(bench.case.target).npm.split("-")
+    mains = {table.name for package in bench.config.packages.values() if (table := package.find_table(NpmConfig))}
+    files = {name: f"file:{path}" for name, path in tarballs.items()}
+    manifest = {
+        "private": True,
+        "dependencies": {name: file for name, file in files.items() if name in mains},
+        "optionalDependencies": {name: file for name, file in files.items() if name not in mains},
+    }
+    (app / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
+    computer = f"--os={system}", f"--cpu={cpu}", f"--libc={''.join(libc) or 'glibc'}"
+    with failing_at("install"):
+        run_npm([*NPM_INSTALL, "--prefer-offline", *computer], app, bench.supply.installer.home, bench.log)
+        folders = {name: app / "node_modules" / name for name in files}
+        installed = {name for name, folder in folders.items() if folder.is_dir()} - mains
+        expected = {npm_target(main, bench.case.target) for main in mains}
+        if installed != expected:
+            shown = ", ".join(sorted(installed)) or "no package of a target"
+            raise InputError(f"npm installed {shown} for {system} on {cpu}, expected {', '.join(sorted(expected))}")
+    return load_libraries(bench, *(folders[name] for name in sorted(expected)))
 
 
 def _list_stores(bench: Bench, layout: NodeLayout | None) -> tuple[Path, ...]:
@@ -255,5 +285,16 @@ _NODE = Consumer(
     find_install_words=_find_install_words,
 )
 _LAYOUTS = replace(_NODE, names=tuple(layout.name for layout in LAYOUTS), is_application=False, is_layout=True)
-CONSUMERS = (_NODE, _LAYOUTS)
-RUNNERS = tuple(Runner(names=consumer.names, run=run_node_case) for consumer in CONSUMERS)
+_LOADER = Consumer(
+    names=(NPM_LOADER,),
+    kind="npm",
+    is_cross_built=True,
+    is_wanted=lambda config, _runtime: any(package.find_table(NpmConfig) for package in config.packages.values()),
+    name_package=_name_package,
+    find_runtime=lambda _runtime: "",
+)
+CONSUMERS = (_NODE, _LAYOUTS, _LOADER)
+RUNNERS = (
+    Runner(names=(*_NODE.names, *_LAYOUTS.names), run=run_node_case),
+    Runner(names=_LOADER.names, run=run_loader_case),
+)

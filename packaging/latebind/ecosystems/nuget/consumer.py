@@ -20,7 +20,7 @@ from latebind.verify.cases.layouts import BUILD, CACHE, LAYOUTS, Application, la
 from latebind.verify.cases.scenarios import C_NUPKG
 from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.access import lock_application
-from latebind.verify.run.actions import build_program
+from latebind.verify.run.actions import build_program, share_program
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
@@ -77,23 +77,35 @@ def run_c_case(bench: Bench) -> Outcome:
     """
     cases = bench.data()
     source = bench.config.root / bench.config.document.verify.c
+    which = f"{bench.package} {bench.case.runtime} {bench.case.version}"
     with failing_at("install"):
-        packages = unpack(_collect_packages(bench), bench.work / bench.situation.folder)
-        platform, tree = target(bench.case.target), bench.work / "build"
-        libraries = sorted(packages.glob(f"*/runtimes/{platform.rid}/native"))
-        # On macOS, CMake adds no run path for a library that find_library() has found.
-        run_paths = ";".join(map(str, libraries))
-        defines = (f"-DPACKAGES={packages}", f"-DRID={platform.rid}", f"-DCMAKE_BUILD_RPATH={run_paths}")
-        program = build_program(bench, source, tree, *defines)
+        packages, program = share_program(
+            bench,
+            source,
+            which,
+            lambda folder: unpack(_collect_packages(bench), folder),
+            partial(_build_program, bench),
+            alone=bench.situation.changes_files,
+        )
         runtime = _break_runtime(bench, packages)
-        if platform.system == "windows":  # where it has no other way to find what it links
-            for library in (file for folder in libraries for file in folder.glob("*.dll") if file != runtime):
-                shutil.copy(library, program.parent)
     ended = run_program(bench, program, cases, packages, name="the C consumer")
-    outcome = _judge_consumer(bench, ended, bench.machine.path(runtime) if runtime else "")
+    outcome = _judge_consumer(bench, ended, bench.machine.path(runtime) if runtime else "", packages)
     if outcome.state is not State.PASSED or not bench.case.version:
         return outcome
     return replace(outcome, facts={**outcome.facts, "runtime_package": STOOD_IN if bench.stands_in else ASSEMBLED})
+
+
+def _build_program(bench: Bench, packages: Path, tree: Path, log: Path) -> None:
+    platform, source = target(bench.case.target), bench.config.root / bench.config.document.verify.c
+    libraries = sorted(packages.glob(f"*/runtimes/{platform.rid}/native"))
+    # On macOS, CMake adds no run path for a library that find_library() has found.
+    run_paths = ";".join(map(str, libraries))
+    defines = (f"-DPACKAGES={packages}", f"-DRID={platform.rid}", f"-DCMAKE_BUILD_RPATH={run_paths}")
+    build_program(bench, source, tree, *defines, log=log)
+    if platform.system == "windows":  # where it has no other way to find what it links
+        runtime = _find_runtime(bench, packages)
+        for library in (file for folder in libraries for file in folder.glob("*.dll") if file != runtime):
+            shutil.copy(library, tree)
 
 
 def _collect_packages(bench: Bench) -> list[Path]:
@@ -135,8 +147,8 @@ def _is_on_feed(bench: Bench) -> bool:
     return bench.bound_runtime is not None and bool(bench.case.version) and bool(bench.bound_runtime.traits.nuget.ids)
 
 
-def _judge_consumer(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
-    outcome, assembly = judge_program(bench, ended, library), ended.result.assembly
+def _judge_consumer(bench: Bench, ended: ConsumerRun, library: str = "", *folders: Path) -> Outcome:
+    outcome, assembly = judge_program(bench, ended, library, *folders), ended.result.assembly
     if not assembly.framework:
         return outcome
     return replace(outcome, facts={**outcome.facts, "assembly": f"{assembly.path} ({assembly.framework})".strip()})

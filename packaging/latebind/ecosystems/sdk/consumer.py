@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import zipfile
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from latebind.errors import NotRun
@@ -15,8 +16,8 @@ from latebind.model import State
 from latebind.system.archive import unpack_tar
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
-from latebind.verify.cases.situations import copy_runtime
-from latebind.verify.run.actions import build_program
+from latebind.verify.cases.situations import ORDINARY, copy_runtime
+from latebind.verify.run.actions import build_program, share_program
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_with_pkg_config, library_folder
@@ -41,37 +42,45 @@ def run_sdk_case(bench: Bench) -> Outcome:
     result.
     """
     cases = bench.data()
+    source = bench.config.root / bench.config.document.verify.sdk
     with failing_at("install"):
-        program = _build_program(bench, _unpack_archive(bench))
+        packages, program = share_program(
+            bench,
+            source,
+            "",
+            partial(_unpack_archive, bench),
+            partial(_build, bench),
+            alone=bench.situation.folder != ORDINARY.folder,  # the runtime is elsewhere
+        )
     folder, library = _runtime(bench)
     ended = run_program(bench, program, cases, folder, name="the program")
-    outcome = judge_program(bench, ended, library)
+    outcome = judge_program(bench, ended, library, packages)
     if outcome.state is not State.PASSED or not library:
         return outcome
     return replace(outcome, facts={**outcome.facts, "runtime_library": STOOD_IN if bench.stands_in else _SUPPLIED})
 
 
-def _unpack_archive(bench: Bench) -> Path:
-    """The prefix: the archive's one folder. Raises NotRun when it was not made."""
+def _unpack_archive(bench: Bench, folder: Path) -> None:
+    """Unpack the archive, which has one folder. Raises NotRun when it was not made."""
     name = sdk_file(bench.config, bench.case.target)
     path = next((artifact.path for artifact in bench.artifacts if artifact.path.name == name), None)
     if path is None:
         raise NotRun("not-built", f"{name} was not made")
-    folder = bench.work / bench.situation.folder
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             archive.extractall(folder)
-        return next(folder.iterdir())
-    return unpack_tar(path, folder)
+    else:
+        unpack_tar(path, folder)
 
 
-def _build_program(bench: Bench, prefix: Path) -> Path:
-    source, tree = bench.config.root / bench.config.document.verify.sdk, prefix.parent / "build"
+def _build(bench: Bench, packages: Path, tree: Path, log: Path) -> None:
+    source, prefix = bench.config.root / bench.config.document.verify.sdk, next(packages.iterdir())
     if bench.case.consumer == PKG_CONFIG:
-        return build_with_pkg_config(source, tree, prefix, log=bench.log)
+        build_with_pkg_config(source, tree, prefix, log=log)
+        return
     # CMake searches lib64 and the triplet's folder on some systems only, and each prefix for <name>*/ everywhere.
     defines = (f"-DCMAKE_PREFIX_PATH={prefix};{library_folder(prefix) / 'cmake'}",)
-    return build_program(bench, source, tree, *defines)
+    build_program(bench, source, tree, *defines, log=log)
 
 
 def _runtime(bench: Bench) -> tuple[Path, str]:

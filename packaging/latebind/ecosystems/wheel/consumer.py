@@ -11,9 +11,8 @@ import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from latebind.ecosystems.wheel.environment import disturbances, is_left_out, make_environment, upgrade
-from latebind.ecosystems.wheel.files import wheels_for
+from latebind.ecosystems.wheel.files import wheels_for, wheels_on
 from latebind.ecosystems.wheel.layouts import start_consumer
-from latebind.ecosystems.wheel.loader import run_loader_case
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.model import Outcome, State
 from latebind.text import ending
@@ -23,6 +22,7 @@ from latebind.verify.cases.scenarios import LOADER, PYTHON
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ProcessView, run_consumer
 from latebind.verify.run.runner import Runner
 from loadcheck.archive import ZipReader
@@ -64,6 +64,21 @@ def run_python_case(bench: Bench) -> Outcome:
         with failing_at("install"):
             upgrade(bench, ready)
     return _quiet(bench, ready, _judge_consumer(bench, ready, binds=bench.binds()))
+
+
+def run_loader_case(bench: Bench) -> Outcome:
+    """Install the wheels as the installer does for the target, and load their libraries.
+
+    Raises NotRun without a wheel, and as load_libraries() does.
+    """
+    wheels = wheels_on(bench.case.target, bench.artifacts)
+    if not wheels:
+        raise NotRun("not-built", f"there is no wheel for {bench.case.target}")
+    site = bench.work / "site"
+    with failing_at("install"):
+        for wheel in wheels:
+            bench.supply.installer.unpack(str(wheel.path), site, bench.case.target, bench.log)
+    return load_libraries(bench, site)
 
 
 def wheels_of(bench: Bench) -> list[Artifact]:
@@ -148,6 +163,7 @@ def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -
         at_least=bench.at_least(),
         is_sample=bool(bench.sample),
         binds=tuple(map(bench.shorten, binds)),
+        copies=bench.situation.copies,
         base=ready.prefix,
         runtime=bench.bound_runtime.traits.file_globs if bench.bound_runtime else (),
     )

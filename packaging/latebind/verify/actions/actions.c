@@ -1,8 +1,9 @@
 /* actions.c: what a scenario asks of a process, before and around the main() of a project's program.
  *
- *     consumer --preload FILE CASES RESULT ...   loads that library first
- *     consumer --threads N CASES RESULT ...      calls the program's main() in N threads at once
- *     consumer --fork CASES RESULT ...           calls it, forks, and calls it in both processes
+ *     consumer --preload FILE CASES RESULT ...         loads that library first
+ *     consumer --beside LIBRARY FILE CASES RESULT ...  lets it compute with a runtime before and after main()
+ *     consumer --threads N CASES RESULT ...            calls the program's main() in N threads at once
+ *     consumer --fork CASES RESULT ...                 calls it, forks, and calls it in both processes
  *
  * Where main() is called several times, the first run has the given RESULT, and the others that with their number:
  * RESULT.1. Exit status: the highest of all runs; 9 where an action fails. It is C and C++.
@@ -76,8 +77,12 @@ static int run_forked(void) {
   return 0;
 }
 
-static int load(const char* path) {
-  return LoadLibraryA(path) != NULL;
+static void* load(const char* path) {
+  return (void*)LoadLibraryA(path);
+}
+
+static void* find(void* library, const char* name) {
+  return (void*)GetProcAddress((HMODULE)library, name);
 }
 #else
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -119,8 +124,12 @@ static int run_forked(void) {
   return 1;
 }
 
-static int load(const char* path) {
-  return dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL;
+static void* load(const char* path) {
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void* find(void* library, const char* name) {
+  return dlsym(library, name);
 }
 #endif
 
@@ -140,13 +149,34 @@ static int run_several(const char* action, int number, int count, char** words) 
   return highest;
 }
 
+static int run_beside(const char* library, const char* file, int count, char** words) {
+  union { /* ISO C converts no pointer to a function */
+    void* address;
+    int (*check)(const char* file);
+  } beside;
+  void* handle = load(library);
+  beside.address = handle ? find(handle, "beside_check") : NULL;
+  if (!beside.address || beside.check(file)) return fail("--beside before main()");
+  int status = latebind_consumer_main(count, words);
+  return beside.check(file) ? fail("--beside after main()") : status;
+}
+
 int main(int count, char** words) {
-  const char* action = count > 3 ? words[1] : "";
-  int taken = strcmp(action, "--fork") == 0 ? 1 : strncmp(action, "--", 2) == 0 ? 2 : 0;
-  if (taken == 0) return latebind_consumer_main(count, words);
-  const char* value = words[taken];
-  char** rest = words + taken;
-  rest[0] = words[0];
-  if (strcmp(action, "--preload") == 0) return load(value) ? latebind_consumer_main(count - taken, rest) : fail(action);
-  return run_several(action, taken == 1 ? 3 : atoi(value), count - taken, rest);
+  static const struct {
+    const char* name;
+    int words;
+  } actions[] = {{"--fork", 1}, {"--threads", 2}, {"--preload", 2}, {"--beside", 3}};
+  const char* action = count > 1 ? words[1] : "";
+  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+    int taken = actions[i].words, left = count - taken;
+    if (strcmp(action, actions[i].name) != 0 || left < 3) continue;
+    char** rest = words + taken;
+    const char* value = words[2];
+    const char* file = words[taken];
+    rest[0] = words[0];
+    if (taken == 3) return run_beside(value, file, left, rest);
+    if (strcmp(action, "--preload") == 0) return load(value) ? latebind_consumer_main(left, rest) : fail(action);
+    return run_several(action, taken == 1 ? 3 : atoi(value), left, rest);
+  }
+  return latebind_consumer_main(count, words);
 }

@@ -35,7 +35,7 @@ function(latebind_add_actions)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux") # without target_link_libraries(), whose two forms a target cannot mix
     set_property(TARGET consumer APPEND PROPERTY LINK_LIBRARIES pthread dl)
   endif()
-  set(actions --preload)
+  set(actions --preload --beside)
   get_target_property(is_reentrant consumer LATEBIND_REENTRANT)
   if(is_reentrant)
     list(APPEND actions --threads --fork)

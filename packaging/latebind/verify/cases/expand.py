@@ -258,6 +258,7 @@ def _can_have(subject: _Subject, scenario: Scenario, rid: Rid, glue: Collection[
         "another processor": other_processor(rid) is not None,
         "a runtime of several major versions": len(runtime.traits.majors) > 1,
         "a runtime that opens more libraries": bool(runtime.traits.list_companions(target(rid).system)),
+        "a runtime with a stand-in": has_stand_in(runtime),
         "a supplier's files": scenario.supplier in runtime.traits.files,
     }
     return able[scenario.needs]

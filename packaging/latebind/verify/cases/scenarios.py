@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from loadcheck.model import System
 
 PYTHON, DOTNET = "python", "dotnet-build"
-LOADER = "c-loader"
-"""A program of latebind's own in C that loads each native library of the wheels."""
+LOADER, NPM_LOADER = "c-loader", "c-loader-npm"
+"""A program of latebind's own in C that loads each native library of the wheels, or of npm's packages."""
 C_NUPKG = "c-nupkg"
 """A C program that takes header and library out of the nupkgs."""
 CMAKE, PKG_CONFIG = "sdk-cmake", "sdk-pkg-config"
@@ -43,6 +43,7 @@ Need = Literal[
     "a supplier's files",
     "a runtime of several major versions",
     "a runtime that opens more libraries",
+    "a runtime with a stand-in",
 ]
 Required = Literal["no", "where it is tried", "for every target", "in place of others"]
 
@@ -150,7 +151,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
         computes=False, consumers=FILES, without_runtime=True, provider=True),
     _ok("loads-in-c", "a program in C loads each library, finds the names that it exports, and unloads it, twice",
-        versions="none", computes=False, consumers=(LOADER,), glue=True, without_runtime=True, provider=True),
+        versions="none", computes=False, consumers=(LOADER, NPM_LOADER), glue=True, without_runtime=True,
+        provider=True),
     # How it is installed.
     _ok("extra", "installed by name, with its extra if it has one, as a user would install it",
         Situation(by_name=True), needs="a wheel that installs the runtime", **_PYTHON),
@@ -204,6 +206,8 @@ SCENARIOS: tuple[Scenario, ...] = (
         needs="code that binds", in_c=EVERY_SYSTEM),
     _ok("two-runtimes", "another copy that is new enough is already loaded, and is used", given.two_runtimes,
         in_c=EVERY_SYSTEM),
+    _ok("two-packages", "another package made with latebind uses another copy at the same time, and that is used",
+        given.two_packages, needs="a runtime with a stand-in", consumers=(CMAKE,), in_c=EVERY_SYSTEM),
     _ok("threads", "eight threads load the runtime at the same time", Situation(action=("--threads", "8")),
         in_c=EVERY_SYSTEM),
     _ok("fork", "a process loads the library and forks, and both processes use it", Situation(action=("--fork",)),

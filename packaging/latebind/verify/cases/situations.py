@@ -64,10 +64,17 @@ class Situation:
     """Where packages are, or which program holds them; of wheels (`ecosystems/wheel/layouts.py`)."""
     link_mode: str = ""
     """How uv gets files from its cache into the environment: `symlink`, `hardlink` or `copy`."""
+    copies: int = 0
+    """How many copies of the runtime a process may have at most; 0 for any number."""
     unprivileged: bool = False
     """Installed in a read-only folder, and used by a user who may not write there."""
     without: str = ""
     """The package of the project that is not installed."""
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether what is installed is in another folder, or broken."""
+        return self.folder != "env" or self.spoil is not None or self.unreadable or bool(self.lost)
 
     def break_files(self, libraries: Iterable[Path]) -> None:
         """Break the installed libraries of the runtime, if the situation asks for it."""
@@ -160,7 +167,16 @@ def older_loaded(bench: Bench, runtime: RuntimeUse) -> Situation:
 def two_runtimes(bench: Bench, runtime: RuntimeUse) -> Situation:
     """An older copy that is new enough is loaded before the consumer starts."""
     other = copy_runtime(bench, runtime, "other", bench.older())
-    return Situation(action=("--preload", bench.machine.path(other)), roots=(other.parent,), binds=(bench.older(),))
+    return Situation(
+        action=("--preload", bench.machine.path(other)), roots=(other.parent,), binds=(bench.older(),), copies=1
+    )
+
+
+def two_packages(bench: Bench, runtime: RuntimeUse) -> Situation:
+    """Another package, with a loader of its own, has bound a copy of the runtime, and computes before and after."""
+    other = copy_runtime(bench, runtime, "other")
+    words = bench.machine.path(bench.library_beside()), bench.machine.path(other)
+    return Situation(action=("--beside", *words), roots=(other.parent,), copies=1)
 
 
 def path(folder: str, names: Literal["file", "folder", "from home"] = "file") -> SetUp:

@@ -20,7 +20,7 @@ from latebind.verify.cases.scenarios import SAMPLE, scenario
 from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.cases.standin import SAYS_SO
 from latebind.verify.run.access import unlock
-from latebind.verify.run.standin import build_stand_in
+from latebind.verify.run.standin import build_beside, build_stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -124,6 +124,10 @@ class Bench:
         """
         get = partial(build_stand_in, self.supply) if self.stands_in else self.supply.library
         return get(runtime, version, rid or self.case.target)
+
+    def library_beside(self) -> Path:
+        """The library of another package, which has `beside_check()`. Raises NotRun without a compiler."""
+        return build_beside(self.supply, self.machine)
 
     def older(self) -> str:
         """A runtime version that is older than the test case's. Raises NotRun when the index has none."""

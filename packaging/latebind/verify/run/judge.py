@@ -51,6 +51,8 @@ class Expectation:
     """Whether the consumer was asked for a sample of the cases only."""
     binds: tuple[str, ...] = ()
     """The runtime versions that may be bound; () for any."""
+    copies: int = 0
+    """How many copies of the runtime the process may have; 0 for any number."""
     base: str = ""
     """The interpreter's own folder, which its process may use as well as the system's."""
     runtime: tuple[str, ...] = ()
@@ -76,20 +78,21 @@ def judge(case: Case, expectation: Expectation, ended: ConsumerRun, view: Proces
     return _summarize(case, expectation, ended)
 
 
-def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
-    """Judge a program that was built in the test case's folder; `library` is the runtime's file as the program has it.
+def judge_program(bench: Bench, ended: ConsumerRun, library: str = "", *folders: Path) -> Outcome:
+    """Judge a program; `library` is the runtime's file as the program has it.
 
-    What it leaves out on purpose is listed in the report.
+    Libraries come from the test case's folder or `folders`. What it leaves out on purpose is listed in the report.
     """
     reference = bench.reference(ended.result)
     expectation = Expectation(
         scenario=bench.scenario,
-        roots=(str(bench.work),),
+        roots=tuple(map(str, (bench.work, *folders))),
         values=bench.values(library),
         reference=None if reference is None else reference - set(ended.result.out_of_scope),
         at_least=bench.at_least(),
         is_sample=bool(bench.sample),
         binds=tuple(map(bench.shorten, bench.binds())),
+        copies=bench.situation.copies,
     )
     return judge(bench.case, expectation, ended)
 
@@ -156,6 +159,9 @@ def _find_misplaced(case: Case, ended: ConsumerRun, expectation: Expectation, *,
     if not quiet and not fits:
         expected = " or ".join(expectation.binds) or "one that reports its version"
         problems.append(f"bound runtime {version or 'of unknown version'}, expected {expected}")
+    copies = ended.result.report.copies if ended.result.report else 0
+    if copies > expectation.copies > 0:
+        problems.append(f"{copies} copies of the runtime are loaded, expected {expectation.copies}")
     if target(case.target).lists_libraries and case.runtime and not ended.result.libraries:
         problems.append("the consumer did not report which libraries it had loaded")
     inside = _inside(expectation.roots)

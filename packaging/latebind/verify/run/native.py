@@ -35,21 +35,18 @@ def clean_environment() -> dict[str, str]:
     }
 
 
-def build_here(source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:
-    """The program of a CMake project, made by this machine's own compiler. Raises NotRun, ToolError, InputError."""
-    _own_compiler("C")
-    _run_cmake(source, tree, defines, clean_environment(), log)
-    return _find_consumer(source, tree)
+def build_for(machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:
+    """Build a CMake project for a machine; the program. Raises NotRun, ToolError, InputError."""
+    build_tree(machine, floor, source, tree, *defines, log=log)
+    return find_built_program(source, tree)
 
 
-def build_for(  # what a build is
-    machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None
-) -> Path:
-    """The same for a machine: by zig where this one has no compiler of its own, or a newer system."""
+def build_tree(machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> None:
+    """The same for any project: by zig where this machine has no compiler of its own, or a newer system."""
     if machine.is_host and _find_program(_COMPILERS["C"]) is not None:
-        return build_here(source, tree, *defines, log=log)
-    build_library_for(machine.rid, floor, source, tree, *defines, log=log)
-    return _find_consumer(source, tree)
+        _run_cmake(source, tree, defines, clean_environment(), log)
+    else:
+        build_library_for(machine.rid, floor, source, tree, *defines, log=log)
 
 
 def build_library_for(rid: Rid, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> None:
@@ -94,7 +91,8 @@ def _run_cmake(
     run([cmake, "--build", tree], env=environment, timeout=_TIME_LIMIT, log=log)
 
 
-def _find_consumer(source: Path, tree: Path) -> Path:
+def find_built_program(source: Path, tree: Path) -> Path:
+    """The program in a build tree. Raises InputError where there is none."""
     for name in (CONSUMER, f"{CONSUMER}.exe"):
         if (tree / name).is_file():
             return tree / name

@@ -56,6 +56,8 @@ class RuntimeReport(msgspec.Struct, frozen=True):
     version: str = ""
     path: str = ""
     runtime: str = ""
+    copies: int = msgspec.field(default=0, name="images")
+    """How many libraries in the process had the runtime's entry symbol when it was bound."""
 
 
 class Recorded(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Builds the stand-in for a runtime."""
+"""Builds what latebind itself brings to a test case: the stand-in for a runtime, and the library of another package."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 from latebind.system.resources import folder as resource
 from latebind.tables.targets import target
+from latebind.templates import render
 from latebind.verify.cases.standin import SOURCES
-from latebind.verify.run.native import build_library_for
+from latebind.verify.run.native import build_library_for, build_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.runtime import RuntimeUse
+    from latebind.verify.cases.machine import Machine
     from latebind.verify.run.supply import Supply
     from loadcheck.model import Rid
 
 STOOD_IN = "a library of latebind's own stood in for the runtime"
+_BESIDE = "beside"
 
 
 def build_stand_in(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
@@ -36,3 +39,17 @@ def build_stand_in(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) 
             shutil.move(tree / name, aside / name)
             shutil.rmtree(tree)
     return folder / name
+
+
+def build_beside(supply: Supply, machine: Machine) -> Path:
+    """The library of a project that `latebind new` writes, once for a machine. Raises NotRun without a compiler."""
+    folder = supply.folder / "stand-ins" / f"{_BESIDE}-{machine.rid}"
+    with supply.once(folder) as aside:
+        if aside is not None:
+            for ending in ("c", "h"):
+                text = render(f"new/library.{ending}.j2", name=_BESIDE, module=_BESIDE, macro=_BESIDE.upper())
+                (aside / f"{_BESIDE}.{ending}").write_text(text, encoding="utf-8")
+            defines = f"-DWRITTEN={aside}", f"-Dlatebind_DIR={resource('loader')}"
+            floor, tree = supply.config.floor(target(machine.rid)), aside / "build"
+            build_tree(machine, floor, SOURCES.with_name(_BESIDE), tree, *defines)
+    return folder / "build" / f"{_BESIDE}.dll"

@@ -187,7 +187,7 @@ class Supply:
                 self.installer.unpack(f"{name}=={version}", aside, rid, self.folder / "runtimes.log")
         return runtime_libraries(runtime, folder, rid)[0]
 
-    def share(self, key: str, log: Path, make: Callable[[Path, Path], None]) -> Path:
+    def share(self, key: str, log: Path, make: Callable[[Path, Path], object]) -> Path:
         """The folder that `make` fills for the first test case of a run that needs what `key` stands for.
 
         `make` gets the folder and a log of its own. What that log holds is added to `log`, also when `make` fails.

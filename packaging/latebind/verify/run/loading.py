@@ -1,12 +1,10 @@
-"""Loads each native library of the wheels in a program in C, on machines that run no runtime and no Python."""
+"""Loads each native library of installed packages in a program in C, on machines that run no runtime."""
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.ecosystems.wheel.files import wheels_on
 from latebind.errors import NotRun
 from latebind.model import Outcome, State
 from latebind.system.limits import CASE_LIMITS
@@ -26,35 +24,28 @@ if TYPE_CHECKING:
 
     from latebind.verify.run.bench import Bench
 
-_SOURCE = Path(__file__).with_name("loading")
+_SOURCE = Path(__file__).parent.parent / "loading"
 _MODULE = "PyInit_"
 """How the entry point of a Python module begins, which needs a Python to be loaded."""
 _NAMES_AT_ONCE = 200
 """A command line of Windows has at most 32,767 characters."""
 
 
-def run_loader_case(bench: Bench) -> Outcome:
-    """Unpack the wheels, compile the program, and load each library in a process of its own.
+def load_libraries(bench: Bench, *folders: Path) -> Outcome:
+    """Compile the program, and load each library of the packages in these folders in a process of its own.
 
-    Raises NotRun without a wheel or a library that such a program can load, and where the machine cannot run it.
+    Raises NotRun without a library that such a program can load, and where the machine cannot run it.
     """
     rid = bench.case.target
-    wheels = wheels_on(rid, bench.artifacts)
-    if not wheels:
-        raise NotRun("not-built", f"there is no wheel for {rid}")
-    site = bench.work / "site"
-    for wheel in wheels:
-        with zipfile.ZipFile(wheel.path) as archive:
-            archive.extractall(site)
-    exports = dict(_list_libraries(site))
+    exports = {path: names for folder in folders for path, names in _list_libraries(folder)}
     if not exports:
-        raise NotRun("not-built", f"the wheels for {rid} have no library that a program in C can load")
+        raise NotRun("not-built", f"the packages for {rid} have no library that a program in C can load")
     with failing_at("prepare"):
         platform = target(rid)
         floor, musl = bench.config.floor(platform), f"-DMUSL={int(platform.libc == 'musl')}"
         program = build_for(bench.machine, floor, _SOURCE, bench.work / "build", musl, log=bench.log)
     problems = [text for library, names in exports.items() for text in _load(bench, program, library, names)]
-    facts = {"libraries": [path.relative_to(site).as_posix() for path in exports], "machine": bench.machine.title}
+    facts = {"libraries": [path.relative_to(bench.work).as_posix() for path in exports], "machine": bench.machine.title}
     if problems:
         facts["phase"] = "load"
         return Outcome(case=bench.case, state=State.FAILED, reason="\n".join(problems), facts=facts)
@@ -64,9 +55,9 @@ def run_loader_case(bench: Bench) -> Outcome:
     return Outcome(case=bench.case, state=State.PASSED, summary=summary, facts=facts)
 
 
-def _list_libraries(site: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+def _list_libraries(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """The libraries in a folder, apart from Python modules, with the names that each exports."""
-    for path in sorted(site.rglob("*")):
+    for path in sorted(folder.rglob("*")):
         data = path.read_bytes() if path.is_file() else b""
         images = read_images(data, path.name) if sniff(data[:PEEK]) else ()
         names = {export.name for image in images for export in image.exports}
