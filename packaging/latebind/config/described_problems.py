@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.version import Version
 
-from latebind.config.described import C_FUNCTION, RUNTIME_NAME, RUNTIME_VERSION, WIDE, DescribedFiles
+from latebind.config.described import C_FUNCTION, RUNTIME_NAME, RUNTIME_VERSION, WIDE, DescribedFile, DescribedFiles
 from latebind.semver import version_of
 from latebind.tables.presets import presets
 
@@ -83,7 +83,9 @@ def _advice_problems(advice: str) -> Iterator[Problem]:
 
 def version_problems(key: str, version: str) -> Iterator[Problem]:
     """A problem of the key unless the version has the form that C code can have."""
-    if not RUNTIME_VERSION.match(version):
+    if not version:
+        yield (), f"{key} is missing", f'Write a version: {key} = "1.19".'
+    elif not RUNTIME_VERSION.match(version):
         yield (key,), f"{version!r} does not have two or three numbers", "Write it as 1.19 or 1.19.2."
 
 
@@ -121,6 +123,7 @@ def _apart_problems(described: DescribedRuntime) -> Iterator[Problem]:
         ("python", described.python is not None),
         ("advice", bool(described.advice)),
         ("compatible", described.compatible != "major"),
+        ("minimum", isinstance(described, DescribedFile) and bool(described.minimum)),
     ):
         if is_given:
             yield (key,), f"{key} has no effect next to variants", f"Remove {key}, or write it below [[variants]]."
@@ -170,7 +173,9 @@ def _every_file_problems(described: DescribedRuntime, systems: Iterable[str]) ->
     for system in sorted(set(systems)):
         if not any("*" not in name for name in named[system]):
             text = f"no file name without * for {system}, which a target needs"
-            yield ("files",), text, f'Write files.{system} = ["{_ENDINGS[system][1]}"], or leave those targets out.'
+            below = " below a [[variants]]" if described.variants else ""
+            advice = f'Write files.{system} = ["{_ENDINGS[system][1]}"]{below}, or leave those targets out.'
+            yield ("files",), text, advice
     yield from _file_problems(described.files)
 
 
@@ -198,7 +203,7 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
         if not _FUNCTIONS.match(pattern):
             yield ("stub", "failures"), f"{pattern!r} matches no C function", "Write a name, or a pattern: thing_*."
     for version, names in stub.since.items():
-        for _, text, advice in version_problems("", version):
+        for _, text, advice in version_problems("version", version):
             yield ("stub", "since"), text, advice
         for name in names:
             if not C_FUNCTION.match(name):
