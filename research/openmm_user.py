@@ -1,5 +1,7 @@
 """What research/openmm.sh runs: which platforms OpenMM has, which one it takes by itself, and what CUDA says."""
 
+from tempfile import TemporaryDirectory
+
 import openmm
 
 system = openmm.System()
@@ -21,7 +23,8 @@ def make(*platform):
 
 print([openmm.Platform.getPlatform(number).getName() for number in range(openmm.Platform.getNumPlatforms())])
 try:
-    made = make(openmm.Platform.getPlatformByName("CUDA"))
+    with TemporaryDirectory() as folder:  # where it keeps what it has compiled
+        made = make(openmm.Platform.getPlatformByName("CUDA"), {"TempDirectory": folder})
     print("CUDA: context made")
 except openmm.OpenMMException as error:
     print("CUDA:", error)
