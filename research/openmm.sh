@@ -25,10 +25,43 @@ libs=$(echo env/lib/python3*/site-packages/OpenMM.libs/lib)
 g++ -shared -s -o "$libs/plugins/libOpenMMCUDA.so" obj/*.o -Lstubs/linux-x64/lib "-L$libs" -lOpenMM -lcuda -lcufft -lnvrtc \
   -pthread -ldl '-Wl,-rpath,$ORIGIN/..' -Wl,--no-undefined
 gcc -w -shared -fPIC "$here/openmm_driver.c" -o stand_in.so # NVRTC would open a libcuda.so.1, too
+cat >user.py <<'END'
+from tempfile import TemporaryDirectory
+
+import openmm
+
+system = openmm.System()
+for _ in range(8):
+    system.addParticle(1.0)
+bonds, charges = openmm.HarmonicBondForce(), openmm.NonbondedForce()
+bonds.addBond(0, 1, 1.0, 1000.0)
+for _ in range(8):
+    charges.addParticle(0.0, 0.3, 0.0)
+system.addForce(bonds)
+system.addForce(charges)
+positions = [openmm.Vec3(number * 1.5, 0, 0) for number in range(8)]
+
+
+def make(*platform):
+    """A context on a platform, by default the one that OpenMM takes."""
+    return openmm.Context(system, openmm.LangevinMiddleIntegrator(300, 1, 0.001), *platform)
+
+
+print([openmm.Platform.getPlatform(number).getName() for number in range(openmm.Platform.getNumPlatforms())])
+try:
+    with TemporaryDirectory() as folder:  # where it keeps what it has compiled
+        made = make(openmm.Platform.getPlatformByName("CUDA"), {"TempDirectory": folder})
+    print("CUDA: context made")
+except openmm.OpenMMException as error:
+    print("CUDA:", error)
+    made = make()
+    made.setPositions(positions)
+    print(made.getPlatform().getName(), made.getState(getEnergy=True).getPotentialEnergy())
+END
 readelf -d "$libs/plugins/libOpenMMCUDA.so" | grep NEEDED
-env/bin/python "$here/openmm_user.py"
+env/bin/python user.py
 for wheel in nvidia-cuda-nvrtc-cu12 nvidia-cuda-nvrtc none; do
   test $wheel = none || "$uv" pip install -q --python env/bin/python $wheel
-  CUDA_LIB_PATH=$PWD/stand_in.so timeout 300 env/bin/python "$here/openmm_user.py" || echo "status $?"
+  CUDA_LIB_PATH=$PWD/stand_in.so timeout 300 env/bin/python user.py || echo "status $?"
   test $wheel = none || "$uv" pip uninstall -q --python env/bin/python $wheel
 done

@@ -202,7 +202,9 @@ def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "thing.toml").write_text(THING)
-    (tmp_path / "both.toml").write_text(f'minimum = "1.0"\n{THING}[[variants]]\nfiles.linux = ["libthing.so.1"]\nadvice = "a"\n')
+    (tmp_path / "both.toml").write_text(
+        f'minimum = "1.0"\n{THING}[[variants]]\nfiles.linux = ["libthing.so.1"]\nadvice = "a"\n'
+    )
     user_file = tmp_path / "out" / "linux-x64" / "mine.txt"
     user_file.parent.mkdir(parents=True)
     user_file.write_text("mine")

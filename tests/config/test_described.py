@@ -79,7 +79,12 @@ WRONG = [
         "letters",
     ),
     (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], failures."a-" = 1 }}\n', "matches no C function", "thing_*"),
-    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], failures.a = "stop" }}\n', "stub.failures.a cannot be 'stop'", "pattern"),
+    (
+        PYTHON,
+        f'{PYTHON}stub = {{ functions = ["a"], failures.a = "stop" }}\n',
+        "failures.a cannot be 'stop'",
+        "pattern",
+    ),
     ('name = "thing"\n', "", "runtime[0].describe.name is missing", ""),
     ('title = "The Thing"', 'title = "a \\"*/"', "is not a plain title", "Write it without"),
     (
@@ -103,7 +108,7 @@ WRONG = [
     ('version = "text"', 'version = "structure"\nbits = 12', "bits cannot be 12", ""),
     ('version = "text"', 'version = "structure"\nbits = 64', "cannot have 64 bits", "Remove bits."),
     ('version = "text"', 'version = "text"\nbits = 16', "cannot have 16 bits", "Remove bits."),
-    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], since."3.0" = "b" }}\n', 'must be a list, not a string', "Further"),
+    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], since."3.0" = "b" }}\n', "must be a list, not a string", "Further"),
     (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], since."3" = ["b"] }}\n', "'3' does not have two or three", "1.19"),
     (
         PYTHON,

@@ -19,7 +19,7 @@ def main(words=None):
     import sums  # noqa: PLC0415  # the stub reads the variable when it binds
 
     try:
-        passed = ["adds"] if sums.add([1, 2, 3]) == 6 else []
+        passed = ["adds"] if sums.add([1, 2, 3]) == sum([1, 2, 3]) else []
         passed += ["by a newer function"] if uses_newer(sums) else []
         result = {"passed": passed}
     except RuntimeError as error:

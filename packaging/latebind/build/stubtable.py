@@ -88,7 +88,9 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
         for pattern in described.stub.failures:
             if not any(fnmatchcase(name, pattern) for name in table.since):
                 advice = "Correct the pattern, or add the function to functions or since."
-                raise LatebindError(f"{pattern!r} matches no function of the stub", where="stub.failures", advice=advice)
+                raise LatebindError(
+                    f"{pattern!r} matches no function of the stub", where="stub.failures", advice=advice
+                )
     source = StubSource(
         runtime=preset,
         names=preset.stub,
