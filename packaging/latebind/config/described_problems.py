@@ -11,6 +11,7 @@ import msgspec
 from packaging.version import Version
 
 from latebind.config.described import C_FUNCTION, RUNTIME_NAME, RUNTIME_VERSION, WIDE, DescribedFile, DescribedFiles
+from latebind.config.reader import Key
 from latebind.semver import version_of
 from latebind.tables.presets import presets
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from latebind.config.described import DescribedRuntime, DescribedStub, DescribedVariant
 
-Problem = tuple[tuple[str, ...], str, str]
+Problem = tuple[tuple[Key, ...], str, str]
 """The keys below the description, what is wrong, what to do."""
 _FUNCTIONS = re.compile(r"^[A-Za-z_*][A-Za-z0-9_*?]*$")
 _LINKED = re.compile(r"^[A-Za-z0-9_.:+-]*$")
@@ -51,7 +52,7 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
             yield ("roots",), f"{root!r} is not a folder below an environment variable", "Write it as THING_HOME/lib."
     for index, variant in enumerate(described.variants):
         for keys, text, advice in _variant_problems(described, variant):
-            yield ("variants", str(index), *keys), text, advice
+            yield ("variants", index, *keys), text, advice
     yield from _apart_problems(described) if described.variants else _supply_problems(described)
 
 
