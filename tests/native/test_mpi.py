@@ -5,9 +5,9 @@ import os
 import pytest
 
 from loadcheck.binary.read import read_image
-from tests.native.building import HERE
-from tests.native.emulated import fetch_wheel
-from tests.needs import zig
+from testing.building import LOADER_TESTS as HERE
+from testing.emulated import fetch_wheel
+from testing.needs import zig
 from tests.programs import run_checked, run_program
 
 
