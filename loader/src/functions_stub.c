@@ -115,7 +115,14 @@ lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
 
 int LB_OF_STUB(available)(const char* function);
 int LB_OF_STUB(available)(const char* function) {
-  return !lb_stub_bind(&lb_own, 1) && (!function || lb_symbol(&lb_own.binding, function));
+  lb_stub_row row = {function, LB_FAILURE_ABORT, 0, {0, 0, 0}};
+  if (lb_stub_bind(&lb_own, 1)) return 0;
+  if (!function || lb_symbol(&lb_own.binding, function)) return 1;
+  for (size_t number = 0; number < LB_TRAMPOLINE_COUNT; ++number) {
+    if (strcmp(lb_rows[number].name, function) == 0) row = lb_rows[number];
+  }
+  lb_note_missing(&row);
+  return 0;
 }
 
 const char* LB_OF_STUB(message)(void);

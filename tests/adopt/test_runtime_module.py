@@ -11,6 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
+from latebind.config.file import load_described
+from latebind.tables.libraries import library_files
 from latebind.tables.presets import preset, presets
 from latebind.templates import render
 from testing.building import needed_compiler
@@ -57,6 +59,17 @@ def test_each_distribution_of_a_preset_is_found(tmp_path, monkeypatch, runtime, 
     folder = tmp_path / runtime_preset.python.folder
     assert found == (str(folder), str(folder / name), distribution, "1.32.0")
     assert module.advice(found) == f"pip install --upgrade --force-reinstall {distribution}"
+
+
+@pytest.mark.parametrize("folder", ["cu13/lib", "cuda_nvrtc/lib"])
+def test_a_runtime_is_found_in_the_folder_of_each_variant(tmp_path, monkeypatch, folder):
+    described = load_described(library_files()["nvrtc"], {"linux"}).traits
+    library = tmp_path / "nvidia" / folder / {"cu13/lib": "libnvrtc.so.13", "cuda_nvrtc/lib": "libnvrtc.so.12"}[folder]
+    put_library(tmp_path, library)
+    names = {"__name__": "runtime_module"}
+    exec(render_runtime_module(described), names)  # noqa: S102  # its text is ours
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert names["find_runtime"]().library == str(library)
 
 
 def test_it_finds_what_python_would_import(tmp_path, monkeypatch):

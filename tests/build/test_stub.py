@@ -174,6 +174,16 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
         assert second.startswith("-1 0 OpenVINO was not found in ")
 
 
+THING = """
+name = "thing"
+entry = "thing_version"
+version = "none"
+files.linux = ["libthing.so"]
+advice = "apt-get install thing"
+stub = { functions = ["thing_version", "thing_a"], failures = { "thing_b*" = 1 } }
+"""
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -183,12 +193,18 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
         (["onnxruntime", "--source", "--headers", "empty"], "--headers goes into"),
         (["onnxruntime", "--target", "linux-x86"], "linux-x86"),
         (["onnxruntime", "--minimum", "new"], "'new' is not a version"),
+        (["thing.toml"], "'thing_b*' matches no function of the stub"),
+        (["both.toml"], "minimum has no effect next to variants"),
         (["onnxruntime"], "exists and was not made by latebind"),
     ],
 )
 def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, monkeypatch, arguments, says):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "thing.toml").write_text(THING)
+    (tmp_path / "both.toml").write_text(
+        f'minimum = "1.0"\n{THING}[[variants]]\nfiles.linux = ["libthing.so.1"]\nadvice = "a"\n'
+    )
     user_file = tmp_path / "out" / "linux-x64" / "mine.txt"
     user_file.parent.mkdir(parents=True)
     user_file.write_text("mine")

@@ -79,7 +79,12 @@ WRONG = [
         "letters",
     ),
     (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], failures."a-" = 1 }}\n', "matches no C function", "thing_*"),
-    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], failures.a = "stop" }}\n', "failures cannot be 'stop'", ""),
+    (
+        PYTHON,
+        f'{PYTHON}stub = {{ functions = ["a"], failures.a = "stop" }}\n',
+        "failures.a cannot be 'stop'",
+        "pattern",
+    ),
     ('name = "thing"\n', "", "runtime[0].describe.name is missing", ""),
     ('title = "The Thing"', 'title = "a \\"*/"', "is not a plain title", "Write it without"),
     (
@@ -103,6 +108,7 @@ WRONG = [
     ('version = "text"', 'version = "structure"\nbits = 12', "bits cannot be 12", ""),
     ('version = "text"', 'version = "structure"\nbits = 64', "cannot have 64 bits", "Remove bits."),
     ('version = "text"', 'version = "text"\nbits = 16', "cannot have 16 bits", "Remove bits."),
+    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], since."3.0" = "b" }}\n', "must be a list, not a string", "Further"),
     (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], since."3" = ["b"] }}\n', "'3' does not have two or three", "1.19"),
     (
         PYTHON,
@@ -144,6 +150,9 @@ WRONG = [
         "Remove",
     ),
     (PYTHON, f"{PYTHON}{VARIANT}", "files has no effect next to variants", "below [[variants]]"),
+    (REST, VARIANT.replace('minimum = "3.0"', ""), "variants[0]: minimum is missing", 'minimum = "1.19"'),
+    (REST, VARIANT.replace("files.linux", "companions.macos"), "variants[0].files is missing", "File names"),
+    (REST, VARIANT.replace("files.linux", "files.macos"), "no file name without * for linux", "below a [[variants]]"),
     (REST, VARIANT.replace('"3.0"', '"3"'), "'3' does not have two or three numbers", "1.19"),
     (REST, VARIANT.replace('"core.so.{major}"', '"core.so"') + OTHER, "'core.so' is not a companion of all", "{major}"),
     (REST, VARIANT.replace('"core.so.{major}"', '"a/b.so"'), "'a/b.so' is not the file name of a library", "plain"),
@@ -185,7 +194,7 @@ def test_a_library_that_latebind_describes_is_a_preset(tmp_path, name):
     runtime = f'\n[[runtime]]\npreset = "{name}"\nminimum = "{minimum}"\ndrop_in = true\n'
     project = write_thing_client(tmp_path, runtime) / "latebind.toml"
     edit(project, 'runtime = "thing"', f'runtime = "{name}"')
-    if name == "cuda":  # a driver, which no wheel has
+    if name in {"cuda", "mpi"}:  # a driver, which no wheel has; mpich, whose wheel has it outside of site-packages
         with pytest.raises(ConfigError, match="nothing can be verified"):
             load(project)
     else:

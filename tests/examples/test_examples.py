@@ -14,7 +14,10 @@ from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_helper
 from latebind.tables.targets import host_rid
+from loadcheck.binary.read import read_image
+from machines import table
 from research.broken.packages import Packages
+from testing.emulated import fetch_wheel
 from testing.needs import dotnet_environment, runtime_folder
 from tests.client import edit
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run, select_cases
@@ -248,6 +251,37 @@ def test_cuda_kernels(installed_latebind, example):
     more = run(installed_latebind, "-C", project, "verify", *others).stdout
     assert "3 passed" in more
     assert "0 failed, 0 not run" in more
+
+
+TORCH = ("works", "imported-before", "imported-after", "absent", "threads", "fork")
+
+
+def copy_torch_example(example, *versions):
+    edit((project := example("torch-sums")) / "latebind.toml", "[verify]", f"[verify]\nruntimes.torch = {[*versions]}")
+    return project
+
+
+@pytest.mark.slow
+def test_torch_sums(installed_latebind, example):
+    """The wheel for CPUs alone is no part of PyPI, so that what is tried is named."""
+    fetch_wheel("linux-x64", "torch", "2.13.0+cpu")
+    project = copy_torch_example(example, "2.13.0+cpu")
+    packed_audited_verified(installed_latebind, project, [f"wheel/linux-x64/*/{name}" for name in TORCH])
+    (library,) = (project / "stage").glob("linux-x64/*/lib/libsums.so")
+    assert set(read_image(library.read_bytes(), library.name).needed) <= {"libc.so.6", "libdl.so.2"}
+
+
+@pytest.mark.slow
+@pytest.mark.emulated
+@pytest.mark.parametrize(("rid", "newest"), [("win-x64", "latest"), ("linux-arm64", "2.10.0")])  # 2.11 needs CUDA
+def test_torch_sums_with_the_oldest_and_the_newest_for_cpus(installed_latebind, example, tmp_path, rid, newest):
+    message = table.make(tmp_path / "machines", rid)[rid]
+    if message.startswith("not available"):
+        pytest.skip(f"not run: {message}")
+    project = copy_torch_example(example, "minimum", newest)
+    words = ("verify", "--target", rid, "--machines", tmp_path / "machines", *select_cases(*TORCH[:4]))
+    shown = run(installed_latebind, "-C", project, *words).stdout
+    assert "0 passed, 5 passed emulated, 0 failed, 0 not run" in shown
 
 
 @pytest.mark.slow

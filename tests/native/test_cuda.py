@@ -120,7 +120,6 @@ def test_targets_of_cmakes_cuda_toolkit_become_the_stubs(latebind, tmp_path):
         "CUDAToolkit_ROOT": toolkit,
         "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": prefix / "lib/cmake/latebind/inFront.cmake",
         "SOURCE": HERE / "stub/cuda_user.c",
-        "CMAKE_C_FLAGS": f"-I{prefix / 'include'}",
         "CMAKE_C_STANDARD_LIBRARIES": "-ldl -pthread",
         "CMAKE_MAKE_PROGRAM": ninja,
     }

@@ -3,22 +3,18 @@
 import os
 import shutil
 import sys
-from functools import partial
 
 import pytest
 
 from loadcheck.binary.read import read_image
-from machines import debian, qemu
-from machines.emulator import Limits
 from testing.building import LOADER_TESTS as HERE
 from testing.building import build, configure, needed_compiler
-from testing.emulated import cache, fetch_wheel
-from testing.needs import available, zig
+from testing.emulated import fetch_wheel
+from testing.needs import zig
 from tests.programs import run_checked, run_program
 
 VERSION = "2.13.0+cpu"
 """The wheels of PyPI for Linux on x64 need libraries of CUDA."""
-OLDEST = "2.8.0"
 RIGHT = "6 of rank 2 with {}\ntorch_is_tensor_pyobject needs PyTorch 2.15; {} is bound\n"
 PROJECT = """
 cmake_minimum_required(VERSION 3.20)
@@ -83,15 +79,3 @@ def test_a_library_uses_the_copy_that_python_imports_before_or_after_it(latebind
     install(tmp_path, "linux-x64", VERSION)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     run_checked(sys.executable, "-c", AROUND, library, order, env=environment)
-
-
-@pytest.mark.slow
-@pytest.mark.emulated
-def test_the_oldest_torch_is_bound_on_another_processor(latebind, tmp_path):
-    user = build_user(latebind, tmp_path, "linux-arm64")
-    install(tmp_path, "linux-arm64", OLDEST)
-    emulator = available(qemu.prepare, cache() / "qemu", Limits(seconds=120))
-    available(partial(debian.unpack, ["zlib1g"], tmp_path / "system", suite="bookworm", architecture="arm64"))
-    ended = emulator.run(user, env={"LD_LIBRARY_PATH": str(tmp_path / "system/lib/aarch64-linux-gnu")})
-    emulator.close()
-    assert ended.stdout.decode() == RIGHT.format(OLDEST, OLDEST)

@@ -18,14 +18,14 @@ _PLATFORMS: dict[str, System] = {"linux": "linux", "darwin": "macos", "win32": "
 
 def render_runtime_module(runtime: RuntimePreset, distribution: str = "") -> str:
     """The module's text; `distribution` is the project's own if its extra installs the runtime."""
-    package, _, below = runtime.python.folder.partition("/")
+    folders = [(package, below) for package, _, below in (path.partition("/") for path in runtime.python.folders)]
     return render(
         "find_runtime.py.j2",
         title=runtime.title,
         environment=runtime.environment,
         distributions=tuple(runtime.python.extras.values()),
-        package=package,
-        below=below,
+        folders=folders,
+        packages=tuple(dict.fromkeys(package for package, _ in folders)),
         files={platform: runtime.list_files(system) for platform, system in _PLATFORMS.items()},
         prefix={platform: runtime.list_prefix_folders(system) for platform, system in _PLATFORMS.items()},
         advice=f'pip install "{distribution}[{runtime.python.extra}]"'

@@ -85,6 +85,12 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
         newer = {name for names in described.stub.since.values() for name in names}
         oldest = tuple(name for name in table.functions["0.0"] if name not in newer)
         table = structs.replace(table, functions={"0.0": oldest, **described.stub.since})
+        for pattern in described.stub.failures:
+            if not any(fnmatchcase(name, pattern) for name in table.since):
+                advice = "Correct the pattern, or add the function to functions or since."
+                raise LatebindError(
+                    f"{pattern!r} matches no function of the stub", where="stub.failures", advice=advice
+                )
     source = StubSource(
         runtime=preset,
         names=preset.stub,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.version import Version
 
-from latebind.config.described import C_FUNCTION, RUNTIME_NAME, RUNTIME_VERSION, WIDE, DescribedFiles
+from latebind.config.described import C_FUNCTION, RUNTIME_NAME, RUNTIME_VERSION, WIDE, DescribedFile, DescribedFiles
+from latebind.config.reader import Key
 from latebind.semver import version_of
 from latebind.tables.presets import presets
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from latebind.config.described import DescribedRuntime, DescribedStub, DescribedVariant
 
-Problem = tuple[tuple[str, ...], str, str]
+Problem = tuple[tuple[Key, ...], str, str]
 """The keys below the description, what is wrong, what to do."""
 _FUNCTIONS = re.compile(r"^[A-Za-z_*][A-Za-z0-9_*?]*$")
 _LINKED = re.compile(r"^[A-Za-z0-9_.:+-]*$")
@@ -51,7 +52,7 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
             yield ("roots",), f"{root!r} is not a folder below an environment variable", "Write it as THING_HOME/lib."
     for index, variant in enumerate(described.variants):
         for keys, text, advice in _variant_problems(described, variant):
-            yield ("variants", str(index), *keys), text, advice
+            yield ("variants", index, *keys), text, advice
     yield from _apart_problems(described) if described.variants else _supply_problems(described)
 
 
@@ -83,7 +84,9 @@ def _advice_problems(advice: str) -> Iterator[Problem]:
 
 def version_problems(key: str, version: str) -> Iterator[Problem]:
     """A problem of the key unless the version has the form that C code can have."""
-    if not RUNTIME_VERSION.match(version):
+    if not version:
+        yield (), f"{key} is missing", f'Write a version: {key} = "1.19".'
+    elif not RUNTIME_VERSION.match(version):
         yield (key,), f"{version!r} does not have two or three numbers", "Write it as 1.19 or 1.19.2."
 
 
@@ -121,6 +124,7 @@ def _apart_problems(described: DescribedRuntime) -> Iterator[Problem]:
         ("python", described.python is not None),
         ("advice", bool(described.advice)),
         ("compatible", described.compatible != "major"),
+        ("minimum", isinstance(described, DescribedFile) and bool(described.minimum)),
     ):
         if is_given:
             yield (key,), f"{key} has no effect next to variants", f"Remove {key}, or write it below [[variants]]."
@@ -170,7 +174,9 @@ def _every_file_problems(described: DescribedRuntime, systems: Iterable[str]) ->
     for system in sorted(set(systems)):
         if not any("*" not in name for name in named[system]):
             text = f"no file name without * for {system}, which a target needs"
-            yield ("files",), text, f'Write files.{system} = ["{_ENDINGS[system][1]}"], or leave those targets out.'
+            below = " below a [[variants]]" if described.variants else ""
+            advice = f'Write files.{system} = ["{_ENDINGS[system][1]}"]{below}, or leave those targets out.'
+            yield ("files",), text, advice
     yield from _file_problems(described.files)
 
 
@@ -198,7 +204,7 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
         if not _FUNCTIONS.match(pattern):
             yield ("stub", "failures"), f"{pattern!r} matches no C function", "Write a name, or a pattern: thing_*."
     for version, names in stub.since.items():
-        for _, text, advice in version_problems("", version):
+        for _, text, advice in version_problems("version", version):
             yield ("stub", "since"), text, advice
         for name in names:
             if not C_FUNCTION.match(name):

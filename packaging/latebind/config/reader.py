@@ -86,7 +86,7 @@ class Reader:
                 self.problem((*path, key), f"unknown key {format_key((*path, key))}", advice)
         for key, field in fields.items():
             if field.required and key not in raw and f"Did you mean {key}?" not in advices:
-                self.problem(path, f"{format_key((*path, key))} is missing")
+                self.problem(path, f"{format_key((*path, key))} is missing", _describe(field.type))
         return kind(**values) if len(self.problems) == before else None
 
     def _convert(self, kind: Any, raw: Any, path: tuple[Key, ...], description: str = "") -> object:
@@ -94,6 +94,12 @@ class Reader:
             return msgspec.convert(raw, kind, strict=True)
         except msgspec.ValidationError:
             wanted = _without_metadata(info.type_info(kind))
+            if isinstance(wanted, info.DictType) and isinstance(raw, dict):
+                before, plain = len(self.problems), typing.get_args(kind)[0] if hasattr(kind, "__metadata__") else kind
+                for key, value in raw.items():
+                    self._convert(typing.get_args(plain)[1], value, (*path, key), description)
+                if len(self.problems) > before:  # else a key is wrong, or there is none
+                    return None
             advice = nearest(raw, _choices(kind)) if isinstance(raw, str) else ""
             if isinstance(wanted, info.StrType) and isinstance(raw, (int, float)) and not isinstance(raw, bool):
                 advice = "Write the value in quotation marks."

@@ -28,7 +28,7 @@ int main(int count, char** words) {
   many_newer();
   many_new();
   if (message != lb_many_message()) puts("each failure makes a new text");
-  printf("available %d %d\n", lb_many_available(NULL), lb_many_available("many_new"));
+  printf("available %d %d\n", lb_many_available(NULL), lb_many_available("many_newer"));
   printf("%s\n", lb_many_message());
   fflush(stdout);
   return count > 1 && words[1][0] ? many_new_stops() : 0;

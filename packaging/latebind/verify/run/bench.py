@@ -191,8 +191,8 @@ class Bench:
         return self.situation.binds or (self.case.version,)
 
     def shorten(self, version: str) -> str:
-        """A version as the runtime reports it: NVRTC of 13.5.37 says 13.5."""
-        numbers = self.bound_runtime.numbers if self.bound_runtime else 0
+        """A version as the runtime reports it: NVRTC of 13.5.37 says 13.5, PyTorch 2.13.0+cpu says 2.13.0."""
+        numbers, version = self.bound_runtime.numbers if self.bound_runtime else 0, version.partition("+")[0]
         return ".".join(version.split(".")[:numbers]) if numbers else version
 
     @property
