@@ -62,6 +62,6 @@ def read_codes(texts: Iterable[str], where: str) -> tuple[str, ...]:
             raise UserError(
                 f"{text} matches no check",
                 where=where,
-                advice=f"Did you mean {near}{title}? loadcheck --explain LB101 explains a check.",
+                advice=f"Did you mean {near}{title}? loadcheck --explain LB107 explains a check.",
             )
     return tuple(distinct)
