@@ -12,12 +12,14 @@ from latebind.adopt.causes import apply_edits, find_causes
 from latebind.adopt.ownbuild import Built, first_error
 from latebind.adopt.setuppy import add_to_setup, replace_library
 from latebind.adopt.trace import Call
+from latebind.tables.libraries import library_files
 from latebind.tables.presets import preset
 from testing.needs import require_programs
 from tests.conftest import ROOT
 from tests.programs import assert_refused, assert_success, run_checked, run_program
 
 ORT = preset("onnxruntime")
+LIBRARIES = library_files()["portaudio"].parent
 INCLUDE = "include(third_party/latebind/onnxruntime.cmake)\n"
 API = "typedef struct { const void* (*GetApi)(unsigned); const char* (*GetVersionString)(void); } OrtApiBase;\n"
 RUNTIME = f"""{API}static const char* version(void) {{ return "1.21.0"; }}
@@ -77,10 +79,34 @@ def test_a_wheel_at_hand_is_described_and_nothing_is_planned(latebind, tmp_path,
         "k/libonnxruntime.so.1: bundles a copy of ONNX Runtime",
         "k/__init__.py:2: opens libonnxruntime.so.1",
         "METADATA: requires no distribution of ONNX Runtime",
-        "next: use a recipe",
+        "next: latebind stub onnxruntime --source",
+        "recipes: ",
     ):
         assert any(line.startswith(start) for line in lines), (start, lines)
-    assert len(lines) == 5
+    assert len(lines) == 6
+
+
+def test_a_program_on_a_library_that_latebind_describes_gets_the_command_for_its_stub(latebind, tmp_path):
+    library, program = tmp_path / "libportaudio.so.2", tmp_path / "user"
+    (tmp_path / "p.c").write_text("int Pa_GetVersion(void) { return 0x130700; }")
+    (tmp_path / "user.c").write_text("int Pa_GetVersion(void); int main(void) { return Pa_GetVersion() == 0; }")
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{library.name}", tmp_path / "p.c", "-o", library)
+    run_checked("cc", tmp_path / "user.c", library, "-o", program)
+    lines = assert_success(latebind("adopt", program)).splitlines()
+    assert "user: links libportaudio.so.2, so it works only" in lines[0]
+    assert lines[1] == "next: latebind stub portaudio --source --output third_party/latebind"
+    for options in (("--profile", "runtime"), ("--preset", "portaudio"), ("--preset", LIBRARIES / "portaudio.toml")):
+        ended = latebind("audit", *options, program)
+        assert (ended.returncode, "LB101" in ended.stdout) == (1, True), ended.stdout + ended.stderr
+    run_checked("cc", "-x", "c", os.devnull, "-shared", "-o", program)
+    assert "describe it: " in assert_success(latebind("adopt", program))
+
+
+def test_sources_that_latebind_cannot_build_are_no_package(latebind, tmp_path):
+    (tmp_path / "configure.ac").touch()
+    lines = assert_success(latebind("adopt", tmp_path)).splitlines()
+    assert "has no native file, and no build system that latebind asks: build it" in lines[0]
+    assert lines[1].endswith("howto/other-builds.md")
 
 
 @pytest.mark.parametrize(

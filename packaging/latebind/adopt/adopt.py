@@ -17,6 +17,7 @@ from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import read_product
 from latebind.build.native import stage_targets
 from latebind.config.file import FILE_NAME
+from latebind.config.libraries import libraries
 from latebind.config.project import read_project
 from latebind.errors import BuildError, InputError, ToolError
 from latebind.system.log import LOG
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from latebind.adopt.latebinding import Plan
     from latebind.adopt.product import Product
 
-_NO_RUNTIME = "links and contains no runtime that latebind knows, so there is nothing to bind late"
+_NO_RUNTIME = "links and contains no library that latebind knows"
+_OWN = f"for another library, describe it: {DOCS}/howto/drop-in.md#any-c-library"
 _OTHERS = {
     "meson.build": "meson",
     "Cargo.toml": "cargo-and-maturin",
@@ -83,14 +85,23 @@ def adopt(path: Path, *, may_download: bool) -> Adoption:
 def _describe_package(path: Path) -> Adoption:
     """What is known of a package, a folder or a library at hand."""
     product = read_product(path)
+    if path.is_dir() and not product.contents.native:
+        name = path.resolve().name
+        text = f"{name} has no native file, and no build system that latebind asks: build it, and name the result"
+        return Adoption(lines=(f"{text}: latebind adopt FILE",), ends=(f"recipes: {_RECIPES}",))
     lines = [*product.describe(), *(f"{path.name}: binds {runtime.title} late" for runtime in product.bound)]
     if not lines:
-        return Adoption(lines=(f"{path.resolve().name} {_NO_RUNTIME}",))
+        return Adoption(lines=(f"{path.resolve().name} {_NO_RUNTIME}",), ends=(_OWN,))
     for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
         required = product.find_requirement(runtime)
         lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
-    ends = (f"next: use a recipe for the build that made it: {_RECIPES}",) if product.findings else ()
-    return Adoption(lines=tuple(lines), ends=ends)
+    return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else ())
+
+
+def _advise_stub(product: Product) -> tuple[str, ...]:
+    """What to do with the build that made a package by hand."""
+    names = " ".join(runtime.name for runtime in product.runtimes[:1])
+    return (f"next: latebind stub {names} --source --output third_party/latebind", f"recipes: {_RECIPES}")
 
 
 def _adopt_wheel(root: Path, scratch: Path) -> Adoption:
@@ -101,7 +112,10 @@ def _adopt_wheel(root: Path, scratch: Path) -> Adoption:
     product = read_product(built.wheel)
     chosen = product.runtimes or product.bound
     if not chosen:
-        return Adoption(lines=(f"{built.wheel.name} {_NO_RUNTIME}",))
+        return Adoption(lines=(f"{built.wheel.name} {_NO_RUNTIME}",), ends=(_OWN,))
+    if chosen[0].name in libraries():
+        late = () if product.findings else (f"{built.wheel.name}: binds {chosen[0].title} late",)
+        return Adoption(lines=(*product.describe(), *late), ends=_advise_stub(product) if product.findings else ())
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)
     if not plan.texts:
@@ -146,7 +160,7 @@ def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
     if obstacles := tuple(list_obstacles(configured)):
         return Adoption(lines=(_CANNOT, *obstacles))
     if not configured.links:
-        return Adoption(lines=(f"{root.name} {_NO_RUNTIME}",))
+        return Adoption(lines=(f"{root.name} {_NO_RUNTIME}",), ends=(_OWN,))
     latebind = "latebind" if root == Path.cwd() else f"latebind -C {root}"
     pack = f"next: {latebind} pack"
     if (root / FILE_NAME).is_file():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from latebind.checks.policy import BindingPolicy
+from latebind.config.libraries import libraries
 from latebind.tables.presets import presets
 from loadcheck.audit import audit_paths
 from loadcheck.engine.choice import Choice
@@ -43,13 +44,13 @@ class Product:
     def runtimes(self) -> tuple[RuntimePreset, ...]:
         """Those that it links or contains."""
         names = {finding.cause for finding in self.findings}
-        return tuple(preset for name, preset in presets().items() if name in names)
+        return tuple(runtime for name, runtime in _known().items() if name in names)
 
     @property
     def bound(self) -> tuple[RuntimePreset, ...]:
         """Those that a stub in it binds late."""
         texts = [set(file.markers) for file in self.contents.native if _STUB in file.markers]
-        return tuple(preset for preset in presets().values() if any(preset.environment in found for found in texts))
+        return tuple(runtime for runtime in _known().values() if any(runtime.environment in found for found in texts))
 
     @property
     def exports(self) -> Mapping[str, frozenset[str]]:
@@ -72,7 +73,7 @@ class Product:
 
     def _list_opened(self) -> Iterator[str]:
         """The calls in Python code that open a runtime's file in the package."""
-        globs = tuple(glob for preset in presets().values() for glob in preset.file_globs)
+        globs = tuple(glob for runtime in presets().values() for glob in runtime.file_globs)
         for file in self.contents.files:
             for call in file.opened:
                 names = [] if call.is_elsewhere else sorted(name for name in call.names if fits_any(name, globs))
@@ -81,13 +82,18 @@ class Product:
                     yield f"{place}: opens {names[0]}, which a package that binds late does not contain"
 
 
+def _known() -> Mapping[str, RuntimePreset]:
+    return {**presets(), **libraries()}
+
+
 def read_product(path: Path) -> Product:
     """Read a package, a folder or a library. Raises InputError for anything else."""
-    policy = BindingPolicy(choice=Choice(profile="runtime", select=HELD))
+    known = tuple(_known().values())
+    policy = BindingPolicy(runtimes=known, choice=Choice(profile="runtime", select=HELD))
     report = audit_paths([path], policy)
     kind = kind_of(path)
     reader = find_reader(kind)
-    sought = Sought(markers=(_STUB, *(preset.environment for preset in presets().values())))
+    sought = Sought(markers=(_STUB, *(runtime.environment for runtime in known)))
     contents = read_package(
         path, kind, is_text=reader.is_text, sought=sought, lost={}, about_to_read=lambda _name: None
     )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from packaging.utils import canonicalize_name
 
+from latebind.config.described import DescribedFile
+from latebind.config.libraries import libraries
 from latebind.errors import InputError
 from latebind.formats import name_projects
 from latebind.tables.presets import RuntimePreset, preset, presets
@@ -116,13 +118,13 @@ def _requires_runtime(config: Config, package: str) -> bool:
 
 
 def runtimes_named(names: Iterable[str], folder: Path) -> tuple[RuntimePreset, ...]:
-    """The runtimes to audit against: names of presets, or TOML files in `folder` that each describe one.
+    """The runtimes to audit against: names of presets and of libraries, or TOML files in `folder` that describe one.
 
     Raises LatebindError for an unknown name, and for a file that does not describe a runtime.
     """
     by_name: dict[str, RuntimePreset] = {}
     for name in names:
-        runtime = _read_runtime(folder / name) if name.endswith(".toml") else preset(name)
+        runtime = _read_runtime(folder / name) if name.endswith(".toml") else libraries().get(name) or preset(name)
         by_name[runtime.name] = runtime
     return tuple(by_name.values())
 
@@ -135,6 +137,11 @@ def _read_runtime(path: Path) -> RuntimePreset:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
     except DECODE_ERRORS as error:
         raise InputError(f"is not valid TOML: {error}", where=str(path)) from error
+    if "entry" in table:  # what `latebind stub` reads
+        try:
+            return msgspec.convert(table, DescribedFile).preset()
+        except msgspec.ValidationError as error:
+            raise InputError(f"does not describe a library: {error}", where=str(path)) from error
     unknown = [key for key in table if key not in RuntimePreset.__struct_fields__]
     if unknown:
         near = get_close_matches(unknown[0], RuntimePreset.__struct_fields__, n=1, cutoff=0.0)[0]

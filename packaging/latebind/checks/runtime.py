@@ -37,7 +37,7 @@ def _list_markers(policy: Policy) -> tuple[str, ...]:
     "late binding.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: NEEDED libonnxruntime.so.1; latenn.dll: delay import of onnxruntime.dll",
-    fix="Remove the runtime from target_link_libraries() and open it at run time with lb_bind().",
+    fix="Link its stub instead (latebind stub), or leave the runtime out of the link and open it with lb_bind().",
 )
 def runtime_linked(
     package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
@@ -58,7 +58,7 @@ def runtime_linked(
             names=tuple(linked),
             message=f"links {', '.join(linked)}, so it works only where a file of exactly that name is found",
             evidence=tuple(linked.values()),
-            fix=f"Remove {runtime.title} from target_link_libraries(){_instead(file, runtime, policy)}",
+            fix=f"Leave {runtime.title} out of the link{_instead(file, runtime, policy)}",
         )
 
 
@@ -212,7 +212,7 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
             ". `drop_in` replaces only a library that the linker finds by its name. CMake links imported targets by "
             f"their path (`latebind adopt` names them). Link with -l{runtime.name} or latebind::{runtime.name} instead."
         )
-    return " and open it at run time with lb_bind()."
+    return f", and link its stub instead (latebind stub {runtime.name}), or open it at run time with lb_bind()."
 
 
 def _is_named(name: str, file: File, runtime: RuntimePreset) -> bool:

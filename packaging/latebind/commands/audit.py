@@ -94,10 +94,13 @@ def _explain(code: str) -> None:
 def _make_policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
     """The project's own rules if it is named or its dist/ is audited; else the rules for any package."""
     from latebind.checks.policy import BindingPolicy, project_policy, runtimes_named
+    from latebind.config.libraries import libraries
     from loadcheck.engine.choice import Choice
 
     anyone = Choice(profile="runtime" if arguments.preset else "loads")
     policy = project_policy(config) if config else BindingPolicy(choice=anyone)
+    if config is None and arguments.profile == "runtime":
+        policy = replace(policy, runtimes=(*policy.runtimes, *libraries().values()))
     if arguments.preset:
         policy = replace(policy, runtimes=runtimes_named(arguments.preset, Path()))
     return choose_checks(policy, arguments)

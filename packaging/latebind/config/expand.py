@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec.structs import replace
 
-from latebind.config.described import DescribedFile
 from latebind.config.ep import EP_RUNTIME
+from latebind.config.libraries import read_description
 from latebind.config.package import NugetConfig, Package, WheelConfig
 from latebind.config.plugin import PLUGIN_HOSTS
 from latebind.config.runtime import RuntimeUse
@@ -51,7 +50,7 @@ def _describe(runtime: RuntimeUse) -> RuntimeUse:
     file = library_files().get(runtime.preset)
     if file is None or runtime.describe is not None:
         return runtime
-    return replace(runtime, preset="", describe=msgspec.toml.decode(file.read_bytes(), type=DescribedFile))
+    return replace(runtime, preset="", describe=read_description(file))
 
 
 def _name_plugin(name: str, package: Package) -> Package:
