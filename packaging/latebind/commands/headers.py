@@ -23,7 +23,7 @@ def declare_headers(add: Add) -> None:
         nargs="?",
         default="",
         metavar="VERSION",
-        help="such as 1.21 or 1.21.0 (default: the oldest supported)",
+        help="such as 1.21 or 1.21.0 (default: the oldest supported, or that of --from)",
     )
     command.add_argument("--output", type=new_folder, required=True, metavar="DIR", help="folder for the headers")
     command.add_argument(
@@ -44,8 +44,8 @@ def _headers(arguments: argparse.Namespace) -> int:
     from loadcheck.text import plural
 
     runtime = preset(arguments.runtime)
-    version = arguments.version or runtime.floor
-    if not RUNTIME_VERSION.match(version):
+    version = arguments.version or ("" if arguments.given else runtime.floor)
+    if version and not RUNTIME_VERSION.match(version):
         raise LatebindError(
             f"{version!r} is not a version", advice=f"Write it as {runtime.floor} or {runtime.floor}.2."
         )

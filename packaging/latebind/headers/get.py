@@ -34,6 +34,8 @@ _TAG = re.compile(r"refs/tags/(\S+)$", re.MULTILINE)
 def get_headers(runtime: RuntimePreset, version: str, given: Path | None = None) -> Headers:
     """The headers of a version (`1.19`: any of its patches), from `given`, a folder or archive, if that is named.
 
+    Without a version ("", with `given` alone), whatever is there.
+
     What was fetched is kept in the user's cache and read from there as long as its hashes hold.
 
     Raises InputError when `given` has none, or others; LatebindError with the reason of each place when none has them.
@@ -74,7 +76,9 @@ def _is_of(version: str, wanted: str) -> bool:
 def _check(headers: Headers, runtime: RuntimePreset, version: str) -> Headers:
     """Those headers, with a version. Raises InputError for another version, or not the file that was pinned."""
     headers = replace(headers, version=headers.version or version)
-    if not _is_of(headers.version, version):
+    if not headers.version:
+        raise InputError("does not state its version", where=headers.source, advice="Name the version.")
+    if version and not _is_of(headers.version, version):
         advice = f"To use these headers, name their version: latebind headers {runtime.name} {headers.version} ..."
         text = f"has the headers of {headers.version}, not of {version}"
         raise InputError(text, where=headers.source, advice=advice)
