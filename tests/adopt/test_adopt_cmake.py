@@ -74,6 +74,13 @@ def test_what_its_trial_could_not_compile_is_said(latebind, project):
     assert (project / "latebind.toml").is_file()
 
 
+def test_a_project_without_a_version_is_told_what_packages_lack(latebind, project):
+    edit(project / "CMakeLists.txt", " VERSION 2.1.0", "")
+    lines = assert_success(latebind("adopt", project, "--apply")).splitlines()
+    assert lines[-1].startswith("left: CMakeLists.txt: project() has no VERSION")
+    assert not (project / "latebind.toml").exists()
+
+
 def test_what_the_linker_finds_by_its_name_is_tried(latebind, project, tmp_path):
     edit(project / "CMakeLists.txt", FIND, "")
     edit(project / "CMakeLists.txt", LINK, f"target_link_directories(voice PRIVATE {tmp_path})\n{BY_NAME}")
@@ -110,10 +117,9 @@ def test_what_a_variable_and_a_function_hide_is_a_fact(latebind, project):
         ),
         ("SHARED", "STATIC", "nothing"),
         (INSTALL, "", "CMakeLists.txt:5: nothing installs voice: add install(TARGETS voice COMPONENT NAME)"),
-        (" VERSION 2.1.0", "", "CMakeLists.txt: project() has no VERSION"),
         ("voice.c", "../voice.c", "/voice.c: is compiled, but is outside of the project's folder"),
     ],
-    ids=["imported", "bundled", "static", "uninstalled", "unversioned", "outside"],
+    ids=["imported", "bundled", "static", "uninstalled", "outside"],
 )
 def test_what_cannot_bind_late_is_said_and_nothing_else_is_planned(latebind, project, old, new, says):
     (project.parent / "voice.c").write_bytes((project / "voice.c").read_bytes())

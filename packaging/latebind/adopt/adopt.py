@@ -165,6 +165,9 @@ def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
     pack = f"next: {latebind} pack"
     if (root / FILE_NAME).is_file():
         return Adoption(lines=facts, ends=("latebind.toml is there already", pack))
+    if not configured.project["version"]:
+        left = "left: CMakeLists.txt: project() has no VERSION, which packages state: add it, and run this again"
+        return Adoption(lines=facts, ends=(left,))
     text = render_configuration(configured)
     shown = [f"{FILE_NAME}: + {line}" for line in text.splitlines() if line and not line.startswith("#")]
     plan = Change(files={FILE_NAME: text.encode()})

@@ -50,8 +50,6 @@ def list_obstacles(configured: Configured) -> Iterator[str]:
     for link in packed:
         if link.component is None:
             yield f"{link.place}: nothing installs {link.target}: add install(TARGETS {link.target} COMPONENT NAME)"
-    if packed and not configured.project["version"]:
-        yield "CMakeLists.txt: project() has no VERSION, which packages state: add it"
 
 
 def render_configuration(configured: Configured) -> str:
