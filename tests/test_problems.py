@@ -17,7 +17,9 @@ def test_a_wrong_key_is_shown_with_its_file_and_help(tmp_path):
         "error: latebind.toml: unknown key project.versoin",
         "help: Did you mean version?",
         "error: latebind.toml: targets is missing",
+        "help: Targets, and the oldest systems that they support.",
         "error: latebind.toml: package is missing",
+        "help: [package.<name>]: a package to make.",
     ]
 
 
