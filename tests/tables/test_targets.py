@@ -7,6 +7,7 @@ import pytest
 from latebind.build.native import stage_target
 from latebind.config.project import read_project
 from latebind.tables.targets import target, targets, wheel_tag
+from loadcheck.tables.rids import PLATFORMS
 from testing.needs import zig
 from tests.client import write_portable
 from tests.programs import run_checked
@@ -27,6 +28,10 @@ UNHOSTED = ("linux-arm", "linux-riscv64")
 SYSTEM_IN_RID = {"linux": "linux", "macos": "osx", "windows": "win"}
 FILE = {"linux": "libtiny.so", "macos": "libtiny.dylib", "windows": "tiny.dll"}
 MAGIC = {"linux": b"\x7fELF", "macos": b"\xcf\xfa\xed\xfe", "windows": b"MZ"}
+
+
+def test_loadcheck_knows_each_target():
+    assert PLATFORMS.keys() == targets().keys()
 
 
 def test_the_six_desktop_targets_are_there():
