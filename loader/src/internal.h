@@ -175,9 +175,9 @@ typedef struct lb_own_names {
 
 struct lb_judge;
 
-/* One run of the search. Holds what was found in `handle` and `entry`. */
 enum { LB_COMPANIONS_MAX = 16 }; /* further ones stay open */
 
+/* One run of the search. Holds what was found in `handle` and `entry`. */
 typedef struct lb_search {
   const lb_runtime* runtime;
   const lb_options* options;

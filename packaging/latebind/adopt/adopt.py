@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.configured import LIMIT, configure
 from latebind.adopt.latebinding import Change, plan_changes, try_plan
-from latebind.adopt.ownbuild import build_wheel, copy_project, prepare_backend
+from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prepare_backend
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import read_product
 from latebind.build.native import stage_targets
@@ -100,8 +100,8 @@ def _describe_package(path: Path) -> Adoption:
 
 def _advise_stub(product: Product) -> tuple[str, ...]:
     """What to do with the build that made a package by hand."""
-    names = " ".join(runtime.name for runtime in product.runtimes[:1])
-    return (f"next: latebind stub {names} --source --output third_party/latebind", f"recipes: {_RECIPES}")
+    name = product.runtimes[0].name
+    return (f"next: latebind stub {name} --source --output third_party/latebind", f"recipes: {_RECIPES}")
 
 
 def _adopt_wheel(root: Path, scratch: Path) -> Adoption:
@@ -182,9 +182,7 @@ def _try_configuration(plan: Change, root: Path, scratch: Path) -> tuple[str, ..
     try:
         (stage,) = stage_targets(read_project(copy / FILE_NAME, scratch / "work"), [host_rid()])
     except (BuildError, ToolError) as error:
-        lines = [line.strip() for line in error.message.splitlines() if line.strip()]
-        reason = next((line for line in lines if "error:" in line.lower()), lines[-1])
-        return (f"left: latebind build fails: {reason.replace(f'{copy}/', '')}",)
+        return (f"left: latebind build fails: {first_error(error.message).replace(f'{copy}/', '')}",)
     product = read_product(stage.root)
     names = ", ".join(name.rpartition("/")[2] for name in product.exports)
     late = " and ".join(runtime.title for runtime in product.bound)

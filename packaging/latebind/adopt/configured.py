@@ -57,8 +57,8 @@ class Link:
     runtime: str
     item: str
     """What the link line has: the stub's file, or another one."""
-    is_late: bool
-    """Whether that is the stub."""
+    can_be_late: bool
+    """Whether that is the stub, or a name by which the linker may find it."""
     place: str
     """The file and line of the command that linked it."""
     component: str | None
@@ -170,24 +170,17 @@ def _list_links(targets: list[dict[str, Any]], tree: Path, root: Path, stubs: Ma
     components = {rule["targetId"]: rule["component"] for rule in rules}
     for linked in list_link_items(targets, root):
         stub = next((name for name, prefix in stubs.items() if prefix.as_posix() in linked.item), "")
-        fragments = linked.target["link"]["commandFragments"]
-        searched = [fragment["fragment"] for fragment in fragments if fragment["role"] == "libraryPath"]
         if runtime := stub or name_runtime(linked.item):
             yield Link(
                 target=linked.target["name"],
                 kind=linked.target["type"],
                 runtime=runtime,
                 item=linked.item,
-                is_late=bool(stub) or (linked.item.startswith("-l") and _is_first(runtime, searched, stubs)),
+                can_be_late=bool(stub)
+                or linked.item.startswith("-l"),  # by its name: a trial shows what the linker finds
                 place=linked.place,
                 component=components.get(linked.target["id"]),
             )
-
-
-def _is_first(runtime: str, searched: list[str], stubs: Mapping[str, Path]) -> bool:
-    """Whether the linker finds the stub of a runtime by -l: no other folder is searched before the stub's."""
-    ours = [next((name for name, prefix in stubs.items() if prefix.as_posix() in text), "") for text in searched]
-    return runtime in ours and "" not in ours[: ours.index(runtime)]
 
 
 def _list_bundled(tree: Path, root: Path) -> Iterator[tuple[str, str]]:

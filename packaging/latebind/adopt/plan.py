@@ -34,7 +34,7 @@ def list_facts(configured: Configured) -> Iterator[str]:
 def list_obstacles(configured: Configured) -> Iterator[str]:
     """What keeps the project from binding late as it is, a line each with the way out."""
     for link in configured.links:
-        if not link.is_late and not link.item.startswith("-l"):  # what the linker finds by its name, a trial shows
+        if not link.can_be_late:
             yield (
                 f"{link.place}: {link.target} links {link.item}, which the stub does not replace: link what "
                 f"find_package({link.runtime}) or find_library() finds"
