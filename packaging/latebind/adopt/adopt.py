@@ -84,14 +84,18 @@ def adopt(path: Path, *, may_download: bool) -> Adoption:
 
 def _describe_package(path: Path) -> Adoption:
     """What is known of a package, a folder or a library at hand."""
-    product = read_product(path)
+    product, name = read_product(path), path.resolve().name
     if path.is_dir() and not product.contents.native:
-        name = path.resolve().name
         text = f"{name} has no native file, and no build system that latebind asks: build it, and name the result"
         return Adoption(lines=(f"{text}: latebind adopt FILE",), ends=(f"recipes: {_RECIPES}",))
-    lines = [*product.describe(), *(f"{path.name}: binds {runtime.title} late" for runtime in product.bound)]
+    return _describe_product(product, name)
+
+
+def _describe_product(product: Product, name: str) -> Adoption:
+    """What is known of a package for which nothing is planned."""
+    lines = [*product.describe(), *(f"{name}: binds {runtime.title} late" for runtime in product.bound)]
     if not lines:
-        return Adoption(lines=(f"{path.resolve().name} {_NO_RUNTIME}",), ends=(_OWN,))
+        return Adoption(lines=(f"{name} {_NO_RUNTIME}",), ends=(_OWN,))
     for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
         required = product.find_requirement(runtime)
         lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
@@ -111,11 +115,8 @@ def _adopt_wheel(root: Path, scratch: Path) -> Adoption:
     built = build_wheel(backend, first / "project", first)
     product = read_product(built.wheel)
     chosen = product.runtimes or product.bound
-    if not chosen:
-        return Adoption(lines=(f"{built.wheel.name} {_NO_RUNTIME}",), ends=(_OWN,))
-    if chosen[0].name in libraries():
-        late = () if product.findings else (f"{built.wheel.name}: binds {chosen[0].title} late",)
-        return Adoption(lines=(*product.describe(), *late), ends=_advise_stub(product) if product.findings else ())
+    if not chosen or chosen[0].name in libraries():
+        return _describe_product(product, built.wheel.name)
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)
     if not plan.texts:
