@@ -4,7 +4,7 @@
 
 One C file is built twice on Linux: linked with an older ONNX Runtime, and with latebind's stub. Both programs run, then
 the library in the system's folder is replaced by a newer one, as a distribution does, and both run again.
-docs/img/update.svg shows the result.
+docs/index.md shows the result.
 """
 
 from __future__ import annotations

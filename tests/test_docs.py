@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import msgspec
@@ -23,7 +22,7 @@ from latebind.verify.cases.layouts import LAYOUTS
 from testing.building import build, configure, needed_compiler
 from testing.needs import runtime_folder
 from tests.conftest import ROOT
-from tests.programs import run_checked, run_program
+from tests.programs import run_program
 
 DOCS = ROOT / "docs"
 # What people wrote; docs/checks and docs/configuration*.md are generated.
@@ -214,36 +213,6 @@ def test_every_test_case_of_a_new_project_passes(latebind, tmp_path):
     assert len(tried) >= 30
     assert [cell for cell in tried if cell["outcome"] != "passed"] == []
     assert ended.returncode == 0
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="not run: the page names the files of Linux")
-def test_a_runtime_of_ones_own_binds_as_its_page_shows(latebind, tmp_path):
-    write_files(DOCS / "howto/runtimes.md", tmp_path)
-    built = configured_and_built(tmp_path)
-    environment = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}
-    script = (
-        "import ctypes; library = ctypes.CDLL('build/libpacker.so'); why = ctypes.create_string_buffer(4000);"
-        "library.packer_bound.restype = ctypes.c_ulong;"
-        "print(library.packer_bound(ctypes.c_ulong(1000), why, ctypes.c_size_t(4000)), why.value.decode())"
-    )
-
-    def run_script(**more):
-        return run_checked(sys.executable, "-c", script, cwd=tmp_path, env={**environment, **more})
-
-    wrong = run_script(ZLIB_LIB_PATH="/nowhere/libz.so")
-    assert wrong.startswith("0 " + " ".join(sentence_shown("zlib was not found at").split())), wrong
-    printed = run_script()
-    if " was not found " in printed:
-        pytest.skip("not run: this system has no zlib: apt-get install zlib1g")
-    assert re.match(r"\d{4} zlib 1\.\d\S* is bound from /\S*libz\.so", printed), printed
-    audited = latebind("audit", built / "libpacker.so", "--preset", tmp_path / "zlib.toml")
-    assert "libpacker.so: 0 errors" in audited.stdout, audited.stdout + audited.stderr
-
-
-def sentence_shown(start):
-    """The block of the page about runtimes that begins so."""
-    blocks = [block for kind, block in FENCE.findall(text_of(DOCS / "howto/runtimes.md")) if kind == "text"]
-    return next(block for block in blocks if block.startswith(start))
 
 
 def configured_and_built(folder):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from latebind.adopt.product import Product
 
 _NO_RUNTIME = "links and contains no library that latebind knows"
-_OWN = f"for another library, describe it: {DOCS}/howto/drop-in.md#any-c-library"
+_OWN = f"for another library, describe it: {DOCS}/howto/stub.md"
 _OTHERS = {
     "meson.build": "meson",
     "Cargo.toml": "cargo-and-maturin",
