@@ -169,7 +169,7 @@ def test_the_page_about_any_c_library_works_with_zlib(latebind, tmp_path):
     bound, version, *answers = run(tmp_path / "user").stdout.split()
     assert int(bound) > 100
     assert version.startswith("1.")
-    assert answers == ["1", "0"]
+    assert answers[:3] == ["1", "0", "none_of_it"]
     absent = run(tmp_path / "user", ZLIB_LIB_PATH=tmp_path).stdout
     assert absent.startswith(f"0 zlib was not found at {tmp_path}, which ZLIB_LIB_PATH names")
 
