@@ -160,12 +160,14 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def research(session: nox.Session) -> None:
-    """Run a program of research/: `-- truth --check`, `-- sabotage --write`, `-- compare wheelhouse dist`."""
+    """Run a program of research/ or loadcheck/accuracy/: `-- sabotage --write`, `-- truth --check`."""
     install(session, "native", "verify", groups=("test", "machines"))
     if not session.posargs:
         session.error("name a program of research/: python3 noxfile.py -s research -- truth")
     name, *arguments = session.posargs
-    session.run("python", "-m", f"research.{name}", *arguments, env=find_tools(session, "dotnet"))
+    folder = "accuracy" if (ROOT / f"loadcheck/accuracy/{name}.py").is_file() else "research"
+    environment = {**find_tools(session, "dotnet"), "PYTHONPATH": str(ROOT / "loadcheck")}
+    session.run("python", "-m", f"{folder}.{name}", *arguments, env=environment)
 
 
 @nox.session

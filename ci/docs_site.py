@@ -33,7 +33,10 @@ from ci.reference_scenarios import scenarios_page  # noqa: E402
 from latebind.verify.report.report import verify_schema  # noqa: E402
 from loadcheck.reports.pages import check_pages  # noqa: E402  # mkdocs loads a hook by its path alone
 from loadcheck.reports.render import audit_schema  # noqa: E402
-from research import census, peers_page, rounds, sabotage_page  # noqa: E402
+from research import sabotage_page  # noqa: E402
+
+sys.path.insert(0, str(ROOT / "loadcheck"))
+from accuracy import census, peers_page, rounds  # noqa: E402
 
 REPOSITORY = "https://github.com/latebind/latebind"
 PLACED = {
@@ -42,6 +45,8 @@ PLACED = {
     "SECURITY.md": "security.md",
     "latenn/docs/backends.md": "howto/backends.md",
     "latenn/docs/onnxruntime-options.md": "howto/onnxruntime-options.md",
+    "loadcheck/docs/fixtures.md": "fixtures.md",
+    "loadcheck/docs/truth.md": "truth.md",
     "loader/README.md": "loader.md",
 }
 """Files of the repository that are pages of the site, and where."""

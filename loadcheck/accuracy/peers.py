@@ -1,7 +1,7 @@
-"""Audits the census's wheels with other tools, and keeps what each reports in docs/truth/census.csv.
+"""Audits the census's wheels with other tools, and keeps what each reports in census.csv.
 
-    python -m research.peers             every wheel without reports; docs/truth/census.csv is written after each wheel
-    python -m research.peers --only N    the next N wheels
+    python -m accuracy.peers             every wheel without reports; census.csv is written after each wheel
+    python -m accuracy.peers --only N    the next N wheels
 
 A wheel that was not in the cache is deleted when all tools have read it. delocate asks for otool and lipo, which
 machines/llvm.py supplies. the site has the table as a page. Exit status: 0 all read, 1 some could not be downloaded.
@@ -20,15 +20,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from accuracy import census
 from packaging.utils import parse_wheel_filename
 
 from machines import llvm, pinned
-from research import census
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ROOT / "bench" / "peers.txt"
 _SECONDS = 300
 _LARGEST = 10**9

@@ -1,8 +1,8 @@
 """Audits pinned wheels of other projects, and writes docs/truth.md or compares it with what it finds.
 
-    python -m research.truth             audit the pinned wheels; write docs/truth.md, and details to reports/truth.json
-    python -m research.truth --check     audit them; write nothing, and fail when docs/truth.md is out of step
-    python -m research.truth --confirm   audit them, and confirm every finding with other tools (research/evidence.py)
+    python -m accuracy.truth             audit the pinned wheels; write docs/truth.md, and details to reports/truth.json
+    python -m accuracy.truth --check     audit them; write nothing, and fail when docs/truth.md is out of step
+    python -m accuracy.truth --confirm   audit them, and confirm every finding with other tools (evidence.py)
 
 Wheels (0.4 GB) are downloaded into LATEBIND_BENCH_CACHE. Exit status: 0 all in step, 1 not.
 """
@@ -18,21 +18,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from accuracy import evidence
 from packaging.utils import parse_wheel_filename
 
 from loadcheck.archive import write_text
 from loadcheck.audit import audit_paths
 from machines import pinned
-from research import evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from loadcheck.model import Finding
 
-ROOT = Path(__file__).resolve().parent.parent
-WHEELS = ROOT / "docs" / "truth" / "wheels.toml"
-PAGE = ROOT / "docs" / "truth.md"
+HERE = Path(__file__).resolve().parent
+WHEELS = HERE / "wheels.toml"
+PAGE = HERE.parent / "docs" / "truth.md"
 # Cargo's folder of a package index is called after its host and a hash: noise in a table.
 _CARGO_INDEX = re.compile(r"[\w.-]+-[0-9a-f]{16}(?=[\\/])")
 _MARKS = {"error": "**", "warning": "", "note": "*"}
@@ -44,8 +44,8 @@ This page lists what `latebind audit` finds in wheels that other projects publis
 package and the presets of all runtimes. A finding means that the wheel breaks a rule, not that it fails. For example,
 torchvision needs libraries that `import torch` has loaded before.
 
-`python -m research.truth` audits [the pinned wheels](truth/wheels.toml) and writes this page. With `--confirm`, it
-checks every finding with other tools, such as readelf. [A table](../research/evidence.py) has the command for each
+`python -m accuracy.truth` audits [the pinned wheels](../accuracy/wheels.toml) and writes this page. With `--confirm`,
+it checks every finding with other tools, such as readelf. [A table](../accuracy/evidence.py) has the command for each
 code, and the evidence that its output must show.
 
 Errors are **bold**, warnings are plain, and notes are in *italics*. If a wheel has several findings with the same code,
@@ -66,11 +66,11 @@ def main() -> int:
     page = render(document)
     if arguments.check:
         if page != PAGE.read_text("utf-8"):
-            return _report(["docs/truth.md is out of step: run python -m research.truth, and look at what changed"])
+            return _report(["docs/truth.md is out of step: run python -m accuracy.truth, and look at what changed"])
     else:
-        (ROOT / "reports").mkdir(exist_ok=True)
+        Path("reports").mkdir(exist_ok=True)
         text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        write_text(ROOT / "reports" / "truth.json", text)
+        write_text(Path("reports", "truth.json"), text)
         write_text(PAGE, page)
     return _report(gaps(document))
 
@@ -92,7 +92,7 @@ def confirm(wheels: Sequence[Path]) -> int:
 def gaps(document: Mapping[str, Any]) -> list[str]:
     """Verdicts that no command would confirm, each in one sentence."""
     return [
-        f"{wheel['file']}: no command in research/evidence.py confirms {code}"
+        f"{wheel['file']}: no command in accuracy/evidence.py confirms {code}"
         for wheel in document["wheels"]
         for code in evidence.list_unproved(wheel["system"].lower(), [verdict["code"] for verdict in wheel["verdicts"]])
     ]

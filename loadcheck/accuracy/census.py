@@ -1,9 +1,9 @@
 """Audits pinned packages of other projects and measures how often an error is right, by a table of labels.
 
-    python -m research.census            audit every package; fail where the table is out of step or a goal is missed
-    python -m research.census --part D   only one part of it; --sample 15: only every n-th, 15 in all
+    python -m accuracy.census            audit every package; fail where the table is out of step or a goal is missed
+    python -m accuracy.census --part D   only one part of it; --sample 15: only every n-th, 15 in all
 
-docs/truth/census.csv has a row for each package, docs/truth/errors.csv one for each code that is an error for one, with
+census.csv has a row for each package, errors.csv one for each code that is an error for one, with
 a label: `right` (the package fails for someone on its tags), `exaggerated` (true, but nothing fails) or `false`.
 Packages (8 GB) are downloaded into LATEBIND_BENCH_CACHE; the site has a page about it. Exit status: 0 all goals met.
 """
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from loadcheck.model import Profile, Severity
 
-TRUTH = Path(__file__).resolve().parent.parent / "docs" / "truth"
-TABLE = TRUTH / "census.csv"
+HERE = Path(__file__).resolve().parent
+TABLE = HERE / "census.csv"
 NOTHING = "nothing"
 LABELS = ("right", "exaggerated", "false")
 GOALS = {"A": 0.98, "B": 0.98, "C": 0.98, "D": 0.95}
@@ -45,8 +45,8 @@ Published packages, audited with the rules for packages that bind no runtime (20
 **right** if another tool shows that the package fails for someone on its tags, *exaggerated* if it is true and nothing
 fails, *false* otherwise. A package with a code counts once, however many of its files have it.
 
-`python -m research.census` downloads and audits [the table](truth/census.csv) again, and fails if
-[a label](truth/errors.csv) is missing or a goal is not met. Before the severities had
+`python -m accuracy.census` downloads and audits [the table](../loadcheck/accuracy/census.csv) again, and fails if
+[a label](../loadcheck/accuracy/errors.csv) is missing or a goal is not met. Before the severities had
 [this meaning](decisions/0051-severities.md), A and B had 182 errors in 102 packages; now they have 18.
 
 The table was audited again on 2026-11-27, without torchvision 0.29.2, which could not be downloaded. That found three
@@ -95,7 +95,7 @@ def main() -> int:
 def read_table() -> list[Wheel]:
     """The packages with their errors. Raises ValueError if an error is one of another package."""
     errors: dict[str, list[Error]] = {}
-    for record in _rows(TRUTH / "errors.csv"):
+    for record in _rows(HERE / "errors.csv"):
         errors.setdefault(record.pop("file"), []).append(Error(**record))
     wheels = [_wheel(errors, **record) for record in _rows(TABLE)]
     if unknown := errors.keys() - {record.file for record in wheels}:

@@ -5,9 +5,9 @@ import shutil
 import zipfile
 
 import pytest
+from accuracy import evidence, truth
 
 from loadcheck.model import AuditReport, Finding
-from research import evidence, truth
 
 
 def report(*expected):
@@ -43,7 +43,7 @@ def test_the_page_has_a_row_for_each_project_and_a_column_for_each_system():
 
 def test_a_verdict_that_no_command_confirms_is_a_gap():
     wheels = [{"file": "a.whl", "system": "macOS", "verdicts": [{"code": "LB101"}, {"code": "LB106"}]}]
-    assert truth.gaps({"wheels": wheels}) == ["a.whl: no command in research/evidence.py confirms LB106"]
+    assert truth.gaps({"wheels": wheels}) == ["a.whl: no command in accuracy/evidence.py confirms LB106"]
 
 
 @pytest.mark.skipif(

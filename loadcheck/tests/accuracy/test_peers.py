@@ -6,8 +6,7 @@ import json
 import re
 
 import pytest
-
-from research import census, peers, peers_page
+from accuracy import census, peers, peers_page
 
 ROWS = census.read_table()
 

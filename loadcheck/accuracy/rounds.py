@@ -1,11 +1,11 @@
 """Measures the audit on packages that nobody has read: draws them, audits them, and counts from a ledger of verdicts.
 
-    python -m research.rounds draw ROUND --seed N --index URL    write docs/truth/rounds/ROUND.csv, with empty verdicts
-    python -m research.rounds draw ROUND --seed N --names FILE   the same by a list of names, for all that the index has
-    python -m research.rounds draw ROUND --seed N --npm FILE     add npm packages with binaries, from a list of names
-    python -m research.rounds note ROUND TABLE FOLDER            write what threads report about packages in a folder
-    python -m research.rounds draw ROUND --add FILE...           add packages on disk, such as those of issue threads
-    python -m research.rounds count                              precision and recall of each round; fail if one is open
+    python -m accuracy.rounds draw ROUND --seed N --index URL    write rounds/ROUND.csv, with empty verdicts
+    python -m accuracy.rounds draw ROUND --seed N --names FILE   the same by a list of names, for all that the index has
+    python -m accuracy.rounds draw ROUND --seed N --npm FILE     add npm packages with binaries, from a list of names
+    python -m accuracy.rounds note ROUND TABLE FOLDER            write what threads report about packages in a folder
+    python -m accuracy.rounds draw ROUND --add FILE...           add packages on disk, such as those of issue threads
+    python -m accuracy.rounds count                              precision and recall of each round; fail if one is open
 
 A row of the ledger is an error or a warning of the audit, or a failure that another tool or an issue thread showed,
 before anything was changed because of the round. What a thread says is written before the package is audited. A person
@@ -25,16 +25,17 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from accuracy import census, drawing, imports, peers
+
 from loadcheck.audit import audit_paths
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
 from machines import pinned
-from research import census, drawing, imports, peers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-ROUNDS = census.TRUTH / "rounds"
+ROUNDS = census.HERE / "rounds"
 FINDINGS = ("right", "exaggerated", "false")
 FAILURES = ("reported", "missed", "no failure")
 _SECTION = """
@@ -46,7 +47,8 @@ before the audit. The others are drawn from lists: names of wheels whose summary
 of npm packages that end with a platform. No package is drawn twice. The counts are those of the audit on that day,
 before any check was changed because of the round. Other tools, imports and the threads show the failures. Before the
 first round, on 147 packages that the checks were not tuned on, 16 of 23 errors were right (70%), 52 of 80 warnings
-(65%), and 40 of 52 failures were reported (77%). [The ledgers](truth/rounds/1.csv) have every finding with its verdict.
+(65%), and 40 of 52 failures were reported (77%).
+[The ledgers](../loadcheck/accuracy/rounds/1.csv) have every finding with its verdict.
 
 The goals are errors that are right in 95% of the cases, with 85% as the lower end of the interval; warnings in 85%; and
 90% of the failures reported. Rounds 4 and 6 meet the goal for warnings only, round 5 none. The 56 packages of threads

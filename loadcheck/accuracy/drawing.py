@@ -12,10 +12,10 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from accuracy import imports
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from machines import pinned
-from research import imports
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
-from research import census
+from accuracy import census
 
 ROWS = census.read_table()
 FAULTY = next(entry for entry in ROWS if entry.errors)
@@ -31,7 +30,7 @@ def test_the_table_is_wide_and_lists_each_pair_once():
 def test_an_error_of_a_package_that_the_table_lacks_is_refused(tmp_path, monkeypatch):
     (tmp_path / "census.csv").write_text("file,part,sha256\na.whl,A,0\n", encoding="utf-8")
     (tmp_path / "errors.csv").write_text("file,code,label,evidence\nb.whl,LB301,right,x\n", encoding="utf-8")
-    monkeypatch.setattr(census, "TRUTH", tmp_path)
+    monkeypatch.setattr(census, "HERE", tmp_path)
     monkeypatch.setattr(census, "TABLE", tmp_path / "census.csv")
 
     with pytest.raises(ValueError, match=r"not in census\.csv: b\.whl"):

@@ -9,8 +9,7 @@ import zipfile
 from dataclasses import replace
 
 import pytest
-
-from research import drawing, imports, rounds
+from accuracy import drawing, imports, rounds
 
 ROW = rounds.Observation("a-1-cp311-cp311-linux_x86_64.whl", "0", "error", "LB107", "x", "right", "readelf shows it")
 
