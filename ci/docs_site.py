@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from ci import reference_c, reference_cli, reference_dotnet, reference_python  # noqa: E402
+from ci import reference_c, reference_cli, reference_dotnet  # noqa: E402
 from ci.reference_scenarios import scenarios_page  # noqa: E402
 from latebind.verify.report.report import verify_schema  # noqa: E402
 from loadcheck.reports.pages import check_pages  # noqa: E402  # mkdocs loads a hook by its path alone
@@ -45,6 +45,7 @@ PLACED = {
     "SECURITY.md": "security.md",
     "latenn/docs/backends.md": "howto/backends.md",
     "latenn/docs/onnxruntime-options.md": "howto/onnxruntime-options.md",
+    "latenn/docs/python.md": "reference/python.md",
     "loadcheck/docs/fixtures.md": "fixtures.md",
     "loadcheck/docs/truth.md": "truth.md",
     "loader/README.md": "loader.md",
@@ -79,7 +80,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 @cache
 def generate_pages() -> Mapping[str, str]:
     """The pages and schemas that only the site has, by their path on it."""
-    modules = {"c": reference_c, "cli": reference_cli, "dotnet": reference_dotnet, "python": reference_python}
+    modules = {"c": reference_c, "cli": reference_cli, "dotnet": reference_dotnet}
     measured = {
         "census.md": census.page() + rounds.page(),
         "compare.md": peers_page.page(),

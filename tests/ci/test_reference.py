@@ -5,7 +5,7 @@ import re
 import msgspec
 import pytest
 
-from ci import docs_site, reference_c, reference_cli, reference_python
+from ci import docs_site, reference_c, reference_cli
 from latebind.cli import _parser
 from latebind.config import described as ownruntime
 from latebind.config import document
@@ -62,15 +62,6 @@ def public_c():
         yield from re.findall(r"^static inline [^(]*?\b(lb_ort_\w+)\(", text, re.MULTILINE)
 
 
-def public_python():
-    for module in reference_python.MODULES:
-        package, _, name = module.partition(".")
-        file = reference_python.PACKAGES / package / "src" / package / f"{name or '__init__'}.py"
-        source = file.read_text("utf-8")
-        listed = re.search(r"^__all__ = \[(.*?)\]", source, re.MULTILINE | re.DOTALL)[1]
-        yield from (f"{module}.{name}" for name in re.findall(r'"(\w+)"', listed))
-
-
 def public_dotnet():
     for path in (ROOT / "latenn/dotnet/Latenn").glob("*.cs"):
         text = path.read_text("utf-8")
@@ -85,7 +76,6 @@ PARTS = {
     "configuration*.md": (keys, r"^(?:\| |## )`\[*{}(?:`| |[.\]])"),
     "checks/index.md": (checks, r"^\| {0} \|"),
     "reference/c.md": (public_c, r"(?<!\w){}(?!\w)"),
-    "reference/python.md": (public_python, r"^### {}$"),
     "reference/dotnet.md": (public_dotnet, r"^## {}$"),
 }
 
