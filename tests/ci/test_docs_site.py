@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 from tests.programs import run_program
 
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
-         "latenn", "ci", "machines", "research", "pyproject.toml", ".github", "LICENSE", "bench",
+         "latenn", "loadcheck", "ci", "machines", "research", "pyproject.toml", ".github", "LICENSE", "bench",
          "packaging", "templates")  # fmt: skip
 
 
@@ -53,8 +53,9 @@ def test_every_document_is_a_page(site):
     assert [page for page in paths if not (site / page).is_file()] == []
 
 
-def test_every_page_about_latenn_has_a_place_on_the_site():
-    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "latenn" / "docs").rglob("*.md")}
+@pytest.mark.parametrize("project", ["latenn", "loadcheck"])
+def test_every_page_of_a_project_has_a_place_on_the_site(project):
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / project / "docs").rglob("*.md")}
     assert pages
     assert pages - set(docs_site.PLACED) == set()
 
