@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from latebind.commands.common import Add
 
-_NEXT_LIBRARY = """Created {folder}/: a {language} library that finds {runtime} at run time ({files})
+_NEXT_LIBRARY = """Created {folder}/ with {files}: a {language} library that uses {runtime}
 
 next:
   cd {folder}
@@ -22,7 +22,7 @@ next:
   latebind audit     # check every file in the packages
   latebind verify    # install them in clean environments and run the library
 """
-_NEXT_PROVIDER = """Created {folder}/: an execution provider for ONNX Runtime {oldest} or newer ({files})
+_NEXT_PROVIDER = """Created {folder}/ with {files}: an execution provider for ONNX Runtime {oldest} or newer
 
 next:
   cd {folder}

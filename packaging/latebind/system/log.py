@@ -168,7 +168,8 @@ def _live_lines() -> Progress:
     from rich.console import Console  # noqa: PLC0415  # a build from an sdist has no rich
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    # The time before the text, whose end a narrow terminal leaves out.
+    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     return Progress(
         *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
     )
