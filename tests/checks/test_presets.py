@@ -64,8 +64,8 @@ def test_a_preset_recognizes_its_runtime(bench, preset, name):
     assert codes(bench.wheel({f"a/{name}": copy}, name=supply, tag=tag(name)), preset) == (set(), set())
 
 
-def test_symbol_versions_are_of_the_runtime_that_has_the_name(bench):
-    """libLiteRt.so has the version VERS_1.0, which looks like one of ONNX Runtime's."""
+def test_a_symbol_version_of_every_release_is_no_error(bench):
+    """libLiteRt.so has VERS_1.0 in each release, as other libraries keep the versions of their symbols."""
     entry = presets()["litert"].entry_symbols[0]
     script = f"-Wl,--version-script={bench.compiler.text('VERS_1.0 { global: *; };')}"
     source = f"int {entry}(void) {{ return 1; }}\n"
@@ -73,10 +73,6 @@ def test_symbol_versions_are_of_the_runtime_that_has_the_name(bench):
     code = f"extern int {entry}(void);\nint latenn_f(void) {{ return {entry}(); }}\n"
     linked = bench.compiler.library(code, library).read_bytes()
 
-    messages = [
-        finding.message
-        for finding in audit_here(bench.wheel({"a/libx.so": linked})).findings
-        if finding.code == "LB102"
-    ]
+    found = {finding.code for finding in audit_here(bench.wheel({"a/libx.so": linked})).findings}
 
-    assert messages == ["needs VERS_1.0 of libLiteRt.so: no other release of LiteRT fits"]
+    assert {"LB101", "LB102"} & found == {"LB101"}

@@ -69,19 +69,20 @@ def runtime_linked(
     profiles=("runtime",),
     because="The library loads with one release of the runtime only.",
     example="libsherpa.so: VERNEED libonnxruntime.so VERS_1.28.2",
-    fix="Resolve the entry symbol with dlsym, as lb_bind() does, so that no symbol version is recorded.",
+    fix="Link its stub instead (latebind stub), or open the runtime with lb_bind(): neither records a symbol version.",
 )
 def runtime_version_needed(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
-    """A recorded symbol version ties the library to one release of the runtime, even where the file name fits.
+    """ONNX Runtime's symbol versions name a release, and tie a library to it, even where the file name fits.
 
     With any other release the dynamic loader fails with `version 'VERS_1.28.2' not found`.
     """
-    # Versions such as VERS_1.0 are common, and a copy may have any name. Only the entry symbol identifies the runtime.
+    # A copy may have any name: the entry symbol identifies the runtime.
     entries = {(symbol.library, symbol.version) for symbol in image.imports if symbol.name in runtime.entry_symbols}
     needs_of_runtime = [
         (library, version)
         for library, versions in image.version_needs.items()
         for version in versions
+        if fits_any(version, runtime.release_versions)
         if fits_any(library, runtime.linked_globs) or (library, version) in entries
         if not _is_named(file.base, file, runtime)
         if not platforms.is_system(library, image.libc)

@@ -180,6 +180,9 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """File names of the runtime itself and of what belongs to it."""
     linked_globs: tuple[str, ...]
     """What a binary that was linked against the runtime asks for."""
+    release_versions: tuple[str, ...] = ()
+    """Globs of its symbol versions that are those of one release each. Others, as of most libraries, stay in later
+    releases."""
     plugin_symbols: tuple[str, ...] = ()
     """What a plugin for the runtime exports: a library of its own that may be named like one of the runtime's."""
     part_symbols: tuple[str, ...] = ()

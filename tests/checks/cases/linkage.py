@@ -95,11 +95,11 @@ CASES = [
     ),
     Case(
         "LB102",
-        "the version of a renamed copy is told by the entry symbol; VERS_1.0 of another library is its own",
+        "the version of a renamed copy is told by the entry symbol; that of another library is its own",
         wheel({LIB: of_versioned("OrtGetApiBase")}),
         wheel({LIB: of_versioned("odd_version")}),
         at=f"!{LIB}",
-        says="VERS_1.0 of libspeech_rt.so",
+        says="VERS_1.19.2 of libspeech_rt.so",
     ),
     Case(
         "LB103",

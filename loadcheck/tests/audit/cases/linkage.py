@@ -54,7 +54,7 @@ def odd(bench: Bench) -> bytes:
 @made_by
 def of_versioned(bench: Bench, symbol: str) -> bytes:
     """A library that takes a symbol at a version from one whose file name says nothing."""
-    script = f"-Wl,--version-script={bench.compiler.text('VERS_1.0 { global: *; };')}"
+    script = f"-Wl,--version-script={bench.compiler.text('VERS_1.19.2 { global: *; };')}"
     source = f"const void *{symbol}(void) {{ static int base; return &base; }}\n"
     library = bench.compiler.library(source, "-Wl,-soname,libspeech_rt.so", script, name="libspeech_rt.so")
     user = f"extern const void *{symbol}(void);\nconst void *latenn_f(void) {{ return {symbol}(); }}\n"
