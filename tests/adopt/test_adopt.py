@@ -79,8 +79,8 @@ def test_a_wheel_at_hand_is_described_and_nothing_is_planned(latebind, tmp_path,
         "k/libonnxruntime.so.1: bundles a copy of ONNX Runtime",
         "k/__init__.py:2: opens libonnxruntime.so.1",
         "METADATA: requires no distribution of ONNX Runtime",
-        "next: latebind stub onnxruntime --source",
-        "recipes: ",
+        "next: latebind stub onnxruntime --output stubs; export LIBRARY_PATH=",
+        "to keep it in your sources: latebind stub onnxruntime --source",
     ):
         assert any(line.startswith(start) for line in lines), (start, lines)
     assert len(lines) == 6
@@ -94,16 +94,48 @@ def test_a_program_on_a_library_that_latebind_describes_gets_the_command_for_its
     run_checked("cc", tmp_path / "user.c", library, "-o", program)
     lines = assert_success(latebind("adopt", program)).splitlines()
     assert "user: links libportaudio.so.2, so it works only" in lines[0]
-    assert lines[1] == "next: latebind stub portaudio --source --output third_party/latebind"
+    assert lines[1].startswith("next: latebind stub portaudio --output stubs; ")
     for options in (("--profile", "runtime"), ("--preset", "portaudio"), ("--preset", LIBRARIES / "portaudio.toml")):
         ended = latebind("audit", *options, program)
         assert (ended.returncode, "LB101" in ended.stdout) == (1, True), ended.stdout + ended.stderr
-    run_checked("cc", "-x", "c", os.devnull, "-shared", "-o", program)
-    assert "describe it: " in assert_success(latebind("adopt", program))
+
+
+def test_another_library_is_named_and_a_description_of_it_can_be(latebind, tmp_path):
+    library, user, stub = tmp_path / "libmine.so.3", tmp_path / "libuser.so", tmp_path / "latebind_mine.c"
+    (tmp_path / "mine.c").write_text('const char* mine_version(void) { return "3.1"; }')
+    (tmp_path / "user.c").write_text("const char* mine_version(void); int use(void) { return *mine_version(); }")
+    described = """\
+name = "mine"
+entry = "mine_version"
+version = "text"
+minimum = "3.0"
+built = "3.1"
+files.linux = ["libmine.so.3"]
+advice = "apt-get install libmine3"
+[stub]
+functions = ["mine_version", "mine_add"]
+failures = { "mine_v*" = "message" }
+"""
+    (tmp_path / "mine.toml").write_text(described)
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{library.name}", tmp_path / "mine.c", "-o", library)
+    run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", library, "-o", user)
+    linked = "libuser.so: links libmine.so.3"
+    named, unnamed = ("--preset", tmp_path / "mine.toml"), assert_success(latebind("adopt", user)).splitlines()
+    assert unnamed[1] == linked
+    assert "describe it: " in unnamed[2]
+    lines = assert_success(latebind("adopt", user, *named)).splitlines()
+    assert linked in lines[0]
+    assert lines[1].startswith(f"next: latebind stub {named[1]} --output stubs; ")
+    assert f"(latebind stub {named[1]})" in latebind("audit", user, *named).stdout
+    made = latebind("stub", named[1], "--source", "--output", tmp_path)
+    assert "1 function would end the process without mine (mine_add): choose in stub.failures" in made.stderr
+    run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", stub, "-o", user, "-ldl", "-pthread")
+    for options in ((), named):
+        assert assert_success(latebind("adopt", user, *options)) == "libuser.so: binds mine late\n"
 
 
 def test_sources_that_latebind_cannot_build_are_no_package(latebind, tmp_path):
-    (tmp_path / "configure.ac").touch()
+    (tmp_path / "SConstruct").touch()
     lines = assert_success(latebind("adopt", tmp_path)).splitlines()
     assert "has no native file, and no build system that latebind asks: build it" in lines[0]
     assert lines[1].endswith("howto/other-builds.md")
@@ -111,7 +143,12 @@ def test_sources_that_latebind_cannot_build_are_no_package(latebind, tmp_path):
 
 @pytest.mark.parametrize(
     ("file", "says"),
-    [("meson.build", "#meson"), ("Cargo.toml", "#cargo-and-maturin"), ("go.mod", "#cgo"), ("Makefile", "#make")],
+    [
+        ("meson.build", "#meson"),
+        ("Cargo.toml", "#cargo-and-maturin"),
+        ("go.mod", "#cgo"),
+        ("configure.ac", "#make-and-autotools"),
+    ],
 )
 def test_a_build_that_makes_no_package_gets_the_section_of_its_recipe(latebind, tmp_path, file, says):
     (tmp_path / file).touch()

@@ -20,7 +20,7 @@ def test_a_header_gives_the_functions_that_it_and_its_neighbours_declare(tmp_pat
     (tmp_path / "all.h").write_text('#include <stdio.h>\n#include "many.h"\nstatic int own(void) { return 1; }\n')
     table, notes = find_functions(["all.h"], tmp_path)
     assert list(table.since) == [f"many_{name}" for name in MANY]
-    note = "to use them, include the header of variables that latebind writes"
+    note = "for those that the linker reports, include the header of variables that latebind writes"
     assert notes == [f"not in the stub: 1 variable (many_number); {note}"]
     assert table.variables == ("many_number",)
 

@@ -1,5 +1,6 @@
 """The stub as a library of its own: every way in which projects look for ONNX Runtime leads to it."""
 
+import os
 import re
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from latebind.build.stub import IN_FRONT
 from latebind.compilers.choose import require
+from latebind.tables.targets import host_rid
 from loadcheck.archive import sha256
 from loadcheck.binary.read import read_image
 from testing.needs import official_header, require_programs, runtime_folder, zig
@@ -97,6 +99,19 @@ def test_pkg_config_gives_what_a_linker_needs(stub):
     flags = run_checked(tool, "--libs", "--static", "libonnxruntime", env=env).split()
     assert "-lonnxruntime" in flags
     assert any(flag.startswith("-L") and (stub / "lib").samefile(flag[2:]) for flag in flags)
+
+
+def test_pkg_config_finds_the_headers_of_the_library_that_stay_where_they_are(latebind, tmp_path, monkeypatch):
+    require_programs("pkg-config")
+    (tmp_path / "z.pc").write_text("Name: z\nDescription: z\nVersion: 1\nCflags: -I/opt/z/include\n")
+    described = 'name = "z"\nentry = "zlibVersion"\nversion = "none"\nadvice = "apt-get install z"\n'
+    files = 'files.linux = ["libz.so.1"]\n[stub]\nfunctions = ["zlibVersion"]\nfailures = { zlibVersion = 0 }\n'
+    (tmp_path / "z.toml").write_text(described + files)
+    folder = tmp_path / "stubs" / host_rid() / "lib/pkgconfig"
+    for _ in range(2):  # the second time, the stub's own file is in the way
+        monkeypatch.setenv("PKG_CONFIG_PATH", f"{folder}{os.pathsep}{tmp_path}")
+        assert_success(latebind("stub", tmp_path / "z.toml", "--output", tmp_path / "stubs"))
+        assert run_checked("pkg-config", "--cflags", "z").split()[1:] == ["-I/opt/z/include"]
 
 
 def test_the_headers_are_also_where_debian_has_them(latebind, tmp_path, headers):

@@ -17,30 +17,36 @@ from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import read_product
 from latebind.build.native import stage_targets
 from latebind.config.file import FILE_NAME
-from latebind.config.libraries import libraries
 from latebind.config.project import read_project
 from latebind.errors import BuildError, InputError, ToolError
 from latebind.system.log import LOG
+from latebind.tables.presets import presets
 from latebind.tables.targets import host_rid
 from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
     from latebind.adopt.latebinding import Plan
     from latebind.adopt.product import Product
+    from latebind.tables.presets import RuntimePreset
 
 _NO_RUNTIME = "links and contains no library that latebind knows"
-_OWN = f"for another library, describe it: {DOCS}/howto/stub.md"
+_OWN = (
+    f"for another library, describe it: {DOCS}/howto/stub.md",
+    "then name the description: latebind adopt --preset FILE.toml",
+)
 _OTHERS = {
     "meson.build": "meson",
     "Cargo.toml": "cargo-and-maturin",
     "go.mod": "cgo",
     "MODULE.bazel": "bazel",
-    "Makefile": "make",
+    "configure.ac": "make-and-autotools",
+    "configure": "make-and-autotools",
+    "Makefile": "make-and-autotools",
 }
 """The sections of the page with recipes, by the file at a project's top."""
 _CANNOT = "cannot bind late as it is:"
 _RECIPES = f"{DOCS}/howto/other-builds.md"
-_RUNS = f"runs the project's own build in a temporary folder, CMake alone for at most {LIMIT / 60:.0f} minutes"
+_RUNS = "runs the project's own build in a temporary folder"
 _DOWNLOAD = "To let the project download its dependencies: latebind adopt --download"
 _INSTALL = "Install what CMake asks for, and run this again."
 
@@ -58,8 +64,8 @@ class Adoption:
     """What to do once the plan is written, in place of `ends`."""
 
 
-def adopt(path: Path, *, may_download: bool) -> Adoption:
-    """Look at a project's folder or a package. Nothing is written there.
+def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...] = ()) -> Adoption:
+    """Look at a project's folder or a package, for what latebind knows and `described`. Nothing is written there.
 
     Raises InputError for neither, BuildError where the project does not build as it is, and NotRun where its
     requirements cannot be installed.
@@ -71,20 +77,21 @@ def adopt(path: Path, *, may_download: bool) -> Adoption:
         scratch = Path(folder).resolve()
         if (root / "pyproject.toml").is_file() or (root / "setup.py").is_file():
             LOG.say(_RUNS)
-            return _adopt_wheel(root, scratch)
+            return _adopt_wheel(root, scratch, described)
         if (root / "CMakeLists.txt").is_file():
-            LOG.say(_RUNS)
+            LOG.say(f"{_RUNS}, CMake for at most {LIMIT / 60:.0f} minutes")
             return _adopt_cmake(root, scratch, may_download=may_download)
     section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
     if section:
-        lines = (f"{root.name} makes no package itself, so build it, and name the result: latebind adopt FILE",)
+        text = f"{root.name} makes no package itself, so build it, and name a library or program that comes out"
+        lines = (f"{text}: latebind adopt FILE",)
         return Adoption(lines=lines, ends=(f"recipe: {_RECIPES}#{section}",))
-    return _describe_package(path)
+    return _describe_package(path, described)
 
 
-def _describe_package(path: Path) -> Adoption:
+def _describe_package(path: Path, described: tuple[RuntimePreset, ...]) -> Adoption:
     """What is known of a package, a folder or a library at hand."""
-    product, name = read_product(path), path.resolve().name
+    product, name = read_product(path, described), path.resolve().name
     if path.is_dir() and not product.contents.native:
         text = f"{name} has no native file, and no build system that latebind asks: build it, and name the result"
         return Adoption(lines=(f"{text}: latebind adopt FILE",), ends=(f"recipes: {_RECIPES}",))
@@ -93,9 +100,11 @@ def _describe_package(path: Path) -> Adoption:
 
 def _describe_product(product: Product, name: str) -> Adoption:
     """What is known of a package for which nothing is planned."""
-    lines = [*product.describe(), *(f"{name}: binds {runtime.title} late" for runtime in product.bound)]
+    bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
+    lines = [*product.describe(), *(f"{name}: binds {title} late" for title in bound)]
     if not lines:
-        return Adoption(lines=(f"{name} {_NO_RUNTIME}",), ends=(_OWN,))
+        others = [f"{file or name}: links {', '.join(names)}" for file, names in product.linked.items()]
+        return Adoption(lines=(f"{name} {_NO_RUNTIME}", *others), ends=_OWN)
     for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
         required = product.find_requirement(runtime)
         lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
@@ -104,18 +113,21 @@ def _describe_product(product: Product, name: str) -> Adoption:
 
 def _advise_stub(product: Product) -> tuple[str, ...]:
     """What to do with the build that made a package by hand."""
-    name = product.runtimes[0].name
-    return (f"next: latebind stub {name} --source --output third_party/latebind", f"recipes: {_RECIPES}")
+    name, folder = product.runtimes[0].stub_argument, f"$PWD/stubs/{host_rid()}/lib"
+    return (
+        f"next: latebind stub {name} --output stubs; export LIBRARY_PATH={folder}; build again",
+        f"to keep it in your sources: latebind stub {name} --source --output third_party/latebind: {_RECIPES}",
+    )
 
 
-def _adopt_wheel(root: Path, scratch: Path) -> Adoption:
+def _adopt_wheel(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -> Adoption:
     """Build a project's wheel, and try what makes it bind late."""
     first = scratch / "first"
     backend = prepare_backend(root, copy_project(root, first / "project"), scratch)
     built = build_wheel(backend, first / "project", first)
-    product = read_product(built.wheel)
+    product = read_product(built.wheel, described)
     chosen = product.runtimes or product.bound
-    if not chosen or chosen[0].name in libraries():
+    if not chosen or chosen[0].name not in presets():
         return _describe_product(product, built.wheel.name)
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)
@@ -161,7 +173,7 @@ def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
     if obstacles := tuple(list_obstacles(configured)):
         return Adoption(lines=(_CANNOT, *obstacles))
     if not configured.links:
-        return Adoption(lines=(f"{root.name} {_NO_RUNTIME}",), ends=(_OWN,))
+        return Adoption(lines=(f"{root.name} {_NO_RUNTIME}",), ends=_OWN)
     latebind = "latebind" if root == Path.cwd() else f"latebind -C {root}"
     pack = f"next: {latebind} pack"
     if (root / FILE_NAME).is_file():

@@ -11,6 +11,7 @@ from latebind.checks.policy import BindingPolicy
 from latebind.config.libraries import libraries
 from latebind.tables.presets import presets
 from loadcheck.audit import audit_paths
+from loadcheck.engine import platforms
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import fits_any
 from loadcheck.engine.reader import find_reader
@@ -19,12 +20,13 @@ from loadcheck.readers.package import kind_of, read_package
 from loadcheck.readers.strings import Sought
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from latebind.tables.presets import RuntimePreset
+    from loadcheck.binary import Image
     from loadcheck.model import Finding
-    from loadcheck.readers.contents import Contents
+    from loadcheck.readers.contents import Contents, File
 
 _STUB = "LATEBIND_RECORD"
 """A text that every stub contains: a variable that it reads."""
@@ -39,18 +41,48 @@ class Product:
     contents: Contents
     findings: tuple[Finding, ...]
     """Of HELD, an error each."""
+    known: tuple[RuntimePreset, ...]
+    """The runtimes and libraries that were looked for."""
 
     @property
     def runtimes(self) -> tuple[RuntimePreset, ...]:
         """Those that it links or contains."""
         names = {finding.cause for finding in self.findings}
-        return tuple(runtime for name, runtime in _known().items() if name in names)
+        return tuple(runtime for runtime in self.known if runtime.name in names)
 
     @property
     def bound(self) -> tuple[RuntimePreset, ...]:
         """Those that a stub in it binds late."""
-        texts = [set(file.markers) for file in self.contents.native if _STUB in file.markers]
-        return tuple(runtime for runtime in _known().values() if any(runtime.environment in found for found in texts))
+        texts = [set(file.markers) for file in self._with_stubs]
+        return tuple(runtime for runtime in self.known if any(runtime.environment in found for found in texts))
+
+    @property
+    def others_bound(self) -> tuple[str, ...]:
+        """The libraries that stubs in it bind late, and that `known` lacks: ELF files name what they open."""
+        names = {runtime.name for runtime in self.known}
+        notes = (opened for file in self._with_stubs for image in file.images for opened in image.opened)
+        return tuple(dict.fromkeys(opened.feature for opened in notes if opened.feature not in names))
+
+    @property
+    def linked(self) -> Mapping[str, tuple[str, ...]]:
+        """The files that link libraries which neither the package nor the system has, and the names of those."""
+        found: dict[str, list[str]] = {}
+        for file, image in self.contents.images:
+            names = [name for name in image.needed if not self._has(name, image)]
+            found.setdefault(file.name, []).extend(names)
+        return {name: tuple(dict.fromkeys(names)) for name, names in found.items() if names}
+
+    def _has(self, library: str, image: Image) -> bool:
+        is_systems = {
+            "elf": platforms.is_system(library, image.libc),
+            "macho": platforms.is_macos(library),
+            "pe": platforms.is_windows(library, image.arch) or platforms.is_python(library),
+        }
+        return is_systems[image.format] or library.rpartition("/")[2].lower() in self.contents.bases
+
+    @property
+    def _with_stubs(self) -> tuple[File, ...]:
+        return tuple(file for file in self.contents.native if _STUB in file.markers)
 
     @property
     def exports(self) -> Mapping[str, frozenset[str]]:
@@ -82,13 +114,12 @@ class Product:
                     yield f"{place}: opens {names[0]}, which a package that binds late does not contain"
 
 
-def _known() -> Mapping[str, RuntimePreset]:
-    return {**presets(), **libraries()}
+def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product:
+    """Read a package, a folder or a library. Raises InputError for anything else.
 
-
-def read_product(path: Path) -> Product:
-    """Read a package, a folder or a library. Raises InputError for anything else."""
-    known = tuple(_known().values())
+    It is looked for all runtimes and libraries that latebind knows, and for those that the user describes.
+    """
+    known = tuple({**presets(), **libraries(), **{runtime.name: runtime for runtime in described}}.values())
     policy = BindingPolicy(runtimes=known, choice=Choice(profile="runtime", select=HELD))
     report = audit_paths([path], policy)
     kind = kind_of(path)
@@ -100,4 +131,5 @@ def read_product(path: Path) -> Product:
     return Product(
         contents=replace(contents, project=reader.find_project(contents)),
         findings=tuple(finding for finding in report.findings if finding.code in HELD),
+        known=known,
     )

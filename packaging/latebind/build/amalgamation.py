@@ -94,7 +94,8 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     lines = [_FIRST, floor, "#define LATEBIND_STUB\n" if described_files else ""]
     own_headers = {name.rpartition("/")[2]: text for name, text in described_files.items() if name.endswith(".h")}
     public = (loader / "include" / "latebind" / "stub.h").read_text("utf-8")
-    declared = "" if runtime == "onnxruntime" else f"\nLB_DECLARE_STUB({runtime});\n"
+    public = public.replace("LB_DECLARE_STUB(onnxruntime);\n\n", "").replace("openvino", runtime)
+    declared = f"\nLB_DECLARE_STUB({runtime});\n"  # below the guard, for the headers of several stubs
     text = "\n".join([*lines, *_join_sources(loader, bodies, own_headers=own_headers)])
     public_names = [f"{runtime}_{name}" for name in _PUBLIC]
     if source.described and source.described.version == "own":

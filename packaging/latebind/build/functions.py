@@ -26,7 +26,7 @@ _HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx"})
 _LINKERS = frozenset({"_init", "_fini", "_edata", "_end", "__bss_start", "DllMain", "_DllMainCRTStartup"})
 """What linkers put into every library."""
 _CLASSES = ("_ZTV", "_ZTI", "_ZTS", "_ZTT", "_ZTC", "_ZGV", "_ZGR")
-_VARIABLE = ("variable", "to use them, include the header of variables that latebind writes")
+_VARIABLE = ("variable", "for those that the linker reports, include the header of variables that latebind writes")
 _CLASS = ("class symbol", "C++ code cannot derive from these classes, catch them, or call their inline constructors")
 _INLINE = ("inline function", "C++ code has its own copies; name instances of templates to add them")
 _VISUAL = ("Visual C++ symbol", "their names are none in C")

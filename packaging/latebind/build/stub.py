@@ -65,6 +65,8 @@ class Stub:
     loader: Path
     headers: Path | None = None
     """A folder of the runtime's official headers to install as well."""
+    header_flags: str = ""
+    """How a compiler finds the headers that stay where they are, for the stub's pkg-config file."""
     visual_cpp: Path | None = None
     """zig, if a stub for Windows is to have a library for Visual C++ as well."""
 
@@ -115,6 +117,8 @@ class Stub:
             if ended.returncode != 0:
                 text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
                 raise BuildError(f"{text}\n{tail(ended.output)}")
+        if self.header_flags:
+            self._name_headers(prefix)
         if variables := self.source.variables_header():
             write_text(prefix / "include" / "latebind" / f"{self.source.runtime.name}_variables.h", variables)
         if self.visual_cpp is not None and self.target.system == "windows":
@@ -122,11 +126,16 @@ class Stub:
             compiler = VisualCpp(zig=self.visual_cpp, target=self.target, headers=headers, environment=environment)
             self._install_for_visual_cpp(compiler, folder / "single", prefix)
 
+    def _name_headers(self, prefix: Path) -> None:
+        file = prefix / "lib" / "pkgconfig" / f"{self.source.names.pkg_config_name}.pc"
+        text, flags = file.read_text("utf-8"), "Cflags: -I${includedir}"
+        write_text(file, text.replace(f"{flags}\n", f"{flags} {self.header_flags}\n"))
+
     def _install_for_visual_cpp(self, compiler: VisualCpp, single: Path, prefix: Path) -> None:
         """Add the library for Visual C++, and a file with which pkg-config finds it."""
         names, folder = self.source.names, prefix / VISUAL_CPP_FOLDER
         compiler.build(single / f"latebind_{self.source.runtime.name}.c", folder / f"{names.library}.lib")
-        file = Path("pkgconfig") / f"{names.pkg_config or names.library}.pc"
+        file = Path("pkgconfig") / f"{self.source.names.pkg_config_name}.pc"
         text = (prefix / "lib" / file).read_text("utf-8")
         moved = {"prefix=${pcfiledir}/../..": "prefix=${pcfiledir}/../../..", "/lib\n": f"/{VISUAL_CPP_FOLDER}\n"}
         for before, after in moved.items():
@@ -158,7 +167,7 @@ class Stub:
             "LATEBIND_PACKAGES": ";".join(names.packages),
             "LATEBIND_TARGETS": ";".join(names.targets),
             "LATEBIND_VARIABLES": ";".join(names.variables),
-            "LATEBIND_PKG_CONFIG": names.pkg_config or names.library,
+            "LATEBIND_PKG_CONFIG": names.pkg_config_name,
             "LATEBIND_VERSION": (runtime.built or "0.0") if self.source.table else "",
             "LATEBIND_HEADER": names.header,
         }
@@ -172,6 +181,7 @@ class Stub:
             self.toolchain.fingerprint(),
             self.source.minimum,
             self.source.priority,
+            self.header_flags,
         ]
         texts = [text for pair in sorted({**self._names(), **self.source.files()}.items()) for text in pair]
         kinds = "visual-cpp" if self.visual_cpp is not None else ""

@@ -14,6 +14,7 @@ from latebind.build.loadersource import runtime_header, version_source
 from latebind.errors import LatebindError
 from latebind.fill import fill
 from latebind.tables.functions import function_table
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,6 +92,7 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
                 raise LatebindError(
                     f"{pattern!r} matches no function of the stub", where="stub.failures", advice=advice
                 )
+        notes += _list_ending(table, described.stub.failures, preset.title)
     source = StubSource(
         runtime=preset,
         names=preset.stub,
@@ -100,6 +102,14 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
         priority=runtime.priority,
     )
     return source, notes
+
+
+def _list_ending(table: FunctionTable, failures: Mapping[str, int | str], title: str) -> list[str]:
+    """A note on the functions for which nobody chose what they return without the library; [] if there are none."""
+    ending = sorted(name for name in table.since if not any(fnmatchcase(name, pattern) for pattern in failures))
+    shown = ", ".join(ending[:3]) + (", ..." if len(ending) > 3 else "")  # noqa: PLR2004  # enough for an idea
+    text = f"{plural(len(ending), 'function')} would end the process without {title} ({shown})"
+    return [f"{text}: choose in stub.failures what they return"] if ending else []
 
 
 def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:

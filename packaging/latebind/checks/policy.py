@@ -124,13 +124,14 @@ def runtimes_named(names: Iterable[str], folder: Path) -> tuple[RuntimePreset, .
     """
     by_name: dict[str, RuntimePreset] = {}
     for name in names:
-        runtime = _read_runtime(folder / name) if name.endswith(".toml") else libraries().get(name) or preset(name)
+        is_file = name.endswith(".toml")
+        runtime = _read_runtime(folder / name, name) if is_file else libraries().get(name) or preset(name)
         by_name[runtime.name] = runtime
     return tuple(by_name.values())
 
 
-def _read_runtime(path: Path) -> RuntimePreset:
-    """A runtime described in a file. Keys that only building and verifying need may be missing."""
+def _read_runtime(path: Path, name: str) -> RuntimePreset:
+    """A runtime described in a file, called `name`. What only building and verifying need may be missing."""
     try:
         table = msgspec.toml.decode(path.read_bytes(), type=dict[str, Any])
     except OSError as error:
@@ -139,7 +140,7 @@ def _read_runtime(path: Path) -> RuntimePreset:
         raise InputError(f"is not valid TOML: {error}", where=str(path)) from error
     if "entry" in table:  # what `latebind stub` reads
         try:
-            return msgspec.convert(table, DescribedFile).preset()
+            return msgspec.structs.replace(msgspec.convert(table, DescribedFile).preset(), file=name)
         except msgspec.ValidationError as error:
             raise InputError(f"does not describe a library: {error}", where=str(path)) from error
     unknown = [key for key in table if key not in RuntimePreset.__struct_fields__]

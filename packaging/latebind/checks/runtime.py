@@ -213,7 +213,9 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
             ". `drop_in` replaces only a library that the linker finds by its name. CMake links imported targets by "
             f"their path (`latebind adopt` names them). Link with -l{runtime.name} or latebind::{runtime.name} instead."
         )
-    return f", and link its stub instead (latebind stub {runtime.name}), or open it at run time with lb_bind()."
+    return (
+        f", and link its stub instead (latebind stub {runtime.stub_argument}), or open it at run time with lb_bind()."
+    )
 
 
 def _is_named(name: str, file: File, runtime: RuntimePreset) -> bool:

@@ -23,15 +23,24 @@ def declare_adopt(add: Add) -> None:
     command.add_argument(
         "path", type=Path, nargs="?", metavar="PATH", help="the project's folder, or a package (default: this folder)"
     )
+    command.add_argument(
+        "--preset",
+        action="append",
+        default=[],
+        metavar="FILE.toml",
+        help="also look for a library that a file describes",
+    )
     command.add_argument("--apply", action="store_true", help="write the change that is shown")
     command.add_argument("--download", action="store_true", help="let a CMake project download its dependencies")
 
 
 def _adopt(arguments: argparse.Namespace) -> int:
     from latebind.adopt.adopt import adopt
+    from latebind.checks.policy import runtimes_named
 
     path = arguments.path or arguments.project
-    adoption = adopt(path, may_download=arguments.download)
+    described = runtimes_named(arguments.preset, Path())
+    adoption = adopt(path, may_download=arguments.download, described=described)
     ends = list(adoption.ends)
     if adoption.plan and arguments.apply:
         adoption.plan.write(path.resolve())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -130,19 +132,35 @@ def _preset(arguments: argparse.Namespace) -> RuntimeUse:
     return RuntimeUse(preset=runtime.name, minimum=minimum, drop_in=True)
 
 
+def _find_header_flags(name: str, output: Path) -> str:
+    """Where this machine's pkg-config finds the headers of a library: not by a stub in `output`."""
+    from latebind.system.run import run
+
+    program = shutil.which("pkg-config")
+    if program is None:
+        return ""
+    folders = os.environ.get("PKG_CONFIG_PATH", "").split(os.pathsep)
+    others = os.pathsep.join(folder for folder in folders if not Path(folder).resolve().is_relative_to(output))
+    ended = run([program, "--cflags", name], env={**os.environ, "PKG_CONFIG_PATH": others}, timeout=60, check=False)
+    return ended.output.strip() if ended.returncode == 0 else ""
+
+
 def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[Target]) -> list[Stub]:
     """One stub for each target. Raises LatebindError for missing headers, NotRun without zig."""
     from latebind.build.stub import Stub
     from latebind.compilers.choose import toolchain
     from latebind.compilers.zig import find_zig
     from latebind.system.resources import cmake_dir
+    from latebind.tables.targets import host_rid
 
     headers = arguments.headers and arguments.headers.resolve()
     if headers and not list(headers.rglob("*.h")):
         raise LatebindError("contains no header", where=str(headers), advice="Name the folder of the official headers.")
+    flags = "" if headers else _find_header_flags(source.names.pkg_config_name, arguments.output.resolve())
     return [
         Stub(
             source=source,
+            header_flags=flags if target.rid == host_rid() else "",
             target=target,
             floor=target.floor,
             toolchain=toolchain("zig", target),

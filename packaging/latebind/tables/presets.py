@@ -135,6 +135,11 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Patterns of functions and what a matching one returns without a runtime: a number, "message", "nan",
     "nothing" or "abort"; the last match counts, and the default is "abort"."""
 
+    @property
+    def pkg_config_name(self) -> str:
+        """What pkg-config calls it."""
+        return self.pkg_config or self.library
+
 
 class HeaderSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the runtime's official headers are."""
@@ -218,6 +223,13 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """The loader's source of this runtime has lb_<name>_check()."""
     libc: tuple[str, ...] = ()
     """The C libraries of Linux that its packages are built for; () for any. Elsewhere it says nothing."""
+    file: str = ""
+    """The file of the user that describes it."""
+
+    @property
+    def stub_argument(self) -> str:
+        """What `latebind stub` takes."""
+        return self.file or self.name
 
     @property
     def distribution(self) -> str:
