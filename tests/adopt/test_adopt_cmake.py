@@ -77,7 +77,7 @@ def test_what_its_trial_could_not_compile_is_said(latebind, project):
 def test_a_project_without_a_version_is_told_what_packages_lack(latebind, project):
     edit(project / "CMakeLists.txt", " VERSION 2.1.0", "")
     lines = assert_success(latebind("adopt", project, "--apply")).splitlines()
-    assert lines[-1].startswith("left: CMakeLists.txt: project() has no VERSION")
+    assert lines[-2].startswith("left: CMakeLists.txt: project() has no VERSION")
     assert not (project / "latebind.toml").exists()
 
 

@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
 
 _NO_RUNTIME = "links and contains no library that latebind knows"
-_OWN = (
-    f"for another library, describe it: {DOCS}/howto/stub.md",
-    "then name the description: latebind adopt --preset FILE.toml",
-)
+_OWN = (f"for another library, describe it, and name the description, too (--preset FILE.toml): {DOCS}/howto/stub.md",)
+_LACKS = "the stub of {title} lacks them: add them to functions, or list the library itself instead of its header"
+_SHOWS = f"without it, functions return their own errors; show what to install: {DOCS}/howto/stub.md#show-the-message"
 _OTHERS = {
     "meson.build": "meson",
     "Cargo.toml": "cargo-and-maturin",
@@ -101,22 +100,27 @@ def _describe_package(path: Path, described: tuple[RuntimePreset, ...]) -> Adopt
 def _describe_product(product: Product, name: str) -> Adoption:
     """What is known of a package for which nothing is planned."""
     bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
+    if bound and product.undefined:
+        lines = [f"{finding.subject.rpartition('!')[2]}: {finding.message}" for finding in product.undefined]
+        return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" and ".join(bound)),))
     lines = [*product.describe(), *(f"{name}: binds {title} late" for title in bound)]
     if not lines:
         others = [f"{file or name}: links {', '.join(names)}" for file, names in product.linked.items()]
         return Adoption(lines=(f"{name} {_NO_RUNTIME}", *others), ends=_OWN)
     for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
-        required = product.find_requirement(runtime)
-        lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
-    return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else ())
+        if runtime.distribution:
+            required = product.find_requirement(runtime)
+            lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
+    shows = (_SHOWS,) if {runtime.name for runtime in product.bound} - {*presets()} or product.others_bound else ()
+    return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else shows)
 
 
 def _advise_stub(product: Product) -> tuple[str, ...]:
     """What to do with the build that made a package by hand."""
     name, folder = product.runtimes[0].stub_argument, f"$PWD/stubs/{host_rid()}/lib"
     return (
-        f"next: latebind stub {name} --output stubs; export LIBRARY_PATH={folder}; build again",
-        f"to keep it in your sources: latebind stub {name} --source --output third_party/latebind: {_RECIPES}",
+        f"next: latebind stub {name} --output stubs; export LIBRARY_PATH={folder}; build again from scratch",
+        f"to keep it in your sources: {_RECIPES}#the-stub-as-one-c-file",
     )
 
 

@@ -11,6 +11,7 @@ from latebind.checks.policy import BindingPolicy
 from latebind.config.libraries import libraries
 from latebind.tables.presets import presets
 from loadcheck.audit import audit_paths
+from loadcheck.binary.floors import is_glibc
 from loadcheck.engine import platforms
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import fits_any
@@ -32,6 +33,7 @@ _STUB = "LATEBIND_RECORD"
 """A text that every stub contains: a variable that it reads."""
 HELD = ("LB101", "LB102", "LB103", "LB104", "LB105")
 """The checks that find a runtime which is linked or contained."""
+_UNDEFINED = "LB106"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,8 @@ class Product:
     contents: Contents
     findings: tuple[Finding, ...]
     """Of HELD, an error each."""
+    undefined: tuple[Finding, ...]
+    """The functions that nothing defines: a stub lacks them, or they are missing anyway."""
     known: tuple[RuntimePreset, ...]
     """The runtimes and libraries that were looked for."""
 
@@ -65,7 +69,7 @@ class Product:
 
     @property
     def linked(self) -> Mapping[str, tuple[str, ...]]:
-        """The files that link libraries which neither the package nor the system has, and the names of those."""
+        """The files that link libraries which neither the package nor a C library has, and the names of those."""
         found: dict[str, list[str]] = {}
         for file, image in self.contents.images:
             names = [name for name in image.needed if not self._has(name, image)]
@@ -74,7 +78,7 @@ class Product:
 
     def _has(self, library: str, image: Image) -> bool:
         is_systems = {
-            "elf": platforms.is_system(library, image.libc),
+            "elf": is_glibc(library) or platforms.is_musl(library),
             "macho": platforms.is_macos(library),
             "pe": platforms.is_windows(library, image.arch) or platforms.is_python(library),
         }
@@ -120,7 +124,7 @@ def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product
     It is looked for all runtimes and libraries that latebind knows, and for those that the user describes.
     """
     known = tuple({**presets(), **libraries(), **{runtime.name: runtime for runtime in described}}.values())
-    policy = BindingPolicy(runtimes=known, choice=Choice(profile="runtime", select=HELD))
+    policy = BindingPolicy(runtimes=known, choice=Choice(profile="runtime", select=(*HELD, _UNDEFINED)))
     report = audit_paths([path], policy)
     kind = kind_of(path)
     reader = find_reader(kind)
@@ -131,5 +135,6 @@ def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product
     return Product(
         contents=replace(contents, project=reader.find_project(contents)),
         findings=tuple(finding for finding in report.findings if finding.code in HELD),
+        undefined=tuple(finding for finding in report.findings if finding.code == _UNDEFINED),
         known=known,
     )

@@ -48,16 +48,22 @@ def _adopt(arguments: argparse.Namespace) -> int:
     elif adoption.plan:
         here = path.resolve() == Path.cwd()
         ends.append(f"next: {shlex.join(['latebind', 'adopt', *([] if here else [str(path)]), '--apply'])}")
-    _print_lines(list(adoption.lines), ends)
+    elif arguments.apply:
+        ends.append("--apply: nothing to write")
+    given = [
+        *(word for name in arguments.preset for word in ("--preset", name)),
+        *([str(path)] if arguments.path else []),
+    ]
+    _print_lines(list(adoption.lines), ends, shlex.join(["latebind", "-v", "adopt", *given]))
     return 0
 
 
-def _print_lines(lines: list[str], ends: list[str]) -> None:
-    """Print what may hold names of an untrusted project: all that fits above the last lines, and how many do not."""
+def _print_lines(lines: list[str], ends: list[str], again: str) -> None:
+    """Print what may hold names of an untrusted project: all that fits above the last lines, and `again` for more."""
     from latebind.system.log import LOG
 
     room = _MOST - len(ends)
     if len(lines) > room and LOG.level != "verbose":
-        lines = [*lines[: room - 1], f"… {len(lines) - room + 1} more lines: latebind -v adopt"]
+        lines = [*lines[: room - 1], f"… {len(lines) - room + 1} more lines: {again}"]
     for line in [*lines, *ends]:
         print(printable(line))
