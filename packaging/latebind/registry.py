@@ -6,7 +6,7 @@ This is the one row of an ecosystem. Its folder below `ecosystems/` has a module
 - `files`: FORMATS, the kinds of its package files (`formats.py`)
 - `checks`: checks of late binding in its packages alone (`checks/entry.py`)
 - `suppliers`: SUPPLIERS, how its packages supply and require a runtime (`checks/supplier.py`)
-- `consumer`: CONSUMERS and RUNNERS, who installs its packages in `latebind verify` (`verify/cases/consumer.py`)
+- `consumer`: CONSUMERS, who installs its packages in `latebind verify`, and HOSTS (`verify/cases/consumer.py`)
 - `kinds`: KINDS, what `latebind pack` makes (`ecosystems/ecosystem.py`)
 - `programs`: PROGRAMS, what `latebind doctor` looks for (`ecosystems/ecosystem.py`)
 - `publishing`: PUBLISHERS, the jobs of a workflow that publish its packages (`ecosystems/ecosystem.py`)
@@ -43,4 +43,4 @@ def load_parts(part: Part) -> tuple[ModuleType, ...]:
 
 def collect(part: Part, name: str) -> tuple[Any, ...]:
     """What the tables of that name in those modules hold, in one table."""
-    return tuple(entry for module in load_parts(part) for entry in getattr(module, name))
+    return tuple(entry for module in load_parts(part) for entry in getattr(module, name, ()))

@@ -11,13 +11,14 @@ import msgspec
 
 from latebind.checks.policy import project_policy
 from latebind.config.project import Project
-from latebind.dist import list_artifacts
 from latebind.ecosystems.wheel.files import wheels_for
 from latebind.formats import package_formats
 from latebind.model import State
 from latebind.verify.choose import Request, choose_cases
+from latebind.verify.packages import Packages as Verified
+from latebind.verify.packages import list_artifacts
 from latebind.verify.report.report import Provenance
-from latebind.verify.verify import start_verification, verify
+from latebind.verify.verify import verify
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
 from loadcheck.model import Rid
@@ -116,8 +117,8 @@ def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: 
     # Only what uses ONNX Runtime is broken: the other backends' runtimes need not be installed.
     request = Request(rids=(Rid(LINUX),), patterns=patterns)
     project = Project(config=_latest(config), workdir=scratch / "work")
-    chosen = choose_cases(project.config, request, project.workdir / "build" / "verify")
-    return verify(start_verification(project, chosen, after), Provenance()).cases
+    packages = Verified(artifacts=after, source=Provenance())
+    return verify(project, choose_cases(project, request), packages).cases
 
 
 def _latest(config: Config) -> Config:

@@ -26,11 +26,14 @@ def test_libraries_are_loaded_in_c_only_where_a_machine_runs_no_runtime_and_pyth
     assert extent.pythons == {LINUX: "3.11", WINDOWS: "3.12", MACOS: "3.11"}
 
 
+HERE = {"tool": None, "pythons": (own_interpreter(),), "folder": None}
+
+
 def choose(rid, minor="3.11"):
     """What this machine would run of the test cases for a target with a CPython."""
     request = Request(rids=(rid,))
     cases = expand_cases(CONFIG, rid, _extent(CONFIG, request, minor), Answers())
-    return ChosenCases(request=request, cases=cases, answers=Answers(), tool=None, pythons=(own_interpreter(),))
+    return ChosenCases(request=request, cases=cases, answers=Answers(), **HERE)
 
 
 def test_a_list_has_each_case_with_the_reason_why_it_would_not_run_here_and_their_number():

@@ -3,7 +3,6 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Semaphore
 from types import SimpleNamespace
 
@@ -35,13 +34,12 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
 
     monkeypatch.setattr(verify, "try_case", try_case)
     monkeypatch.setattr(verify, "able", lambda *_: (MACHINE, ()))
-    monkeypatch.setattr(verify, "find_runner", lambda *_: None)
+    monkeypatch.setattr(verify, "find_run", lambda *_: None)
     monkeypatch.setattr(verify, "_bench", lambda _run, configured, *_: SimpleNamespace(case=configured.case))
     memory = SimpleNamespace(key=lambda *_: "", recall=lambda *_: None, keep=lambda *_: None)
     run = SimpleNamespace(
         unusable={}, running=verify.RunningCases(),
-        folder=Path(tmp_path), chosen=SimpleNamespace(request=SimpleNamespace(fresh=False)), memory=memory,
-        places=places,
+        chosen=SimpleNamespace(request=SimpleNamespace(fresh=False), folder=tmp_path), memory=memory, places=places,
     )  # fmt: skip
     names = [f"c-{number}" for number in range(4)]
     cases = [

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from latebind.commands.common import Add
-    from latebind.commands.packages import Packages
     from latebind.config.project import Project
     from latebind.verify.choose import Request
-    from latebind.verify.report.report import Report
+    from latebind.verify.packages import Packages
     from latebind.verify.report.view import View
 
 
@@ -137,15 +136,15 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.commands.packages import find_packages
     from latebind.preconditions import refuse_missing
     from latebind.verify.choose import choose_cases, list_cases
+    from latebind.verify.packages import find_packages
     from latebind.verify.report.files import read_log, write_reports
-    from latebind.verify.verify import start_verification, verify
+    from latebind.verify.verify import verify
 
-    request, folder = _read_request(arguments, project), project.workdir / "build" / "verify"
+    request = _read_request(arguments, project)
     # What cannot be verified is refused before minutes of building and packing.
-    chosen = None if arguments.kit else choose_cases(project.config, request, folder)
+    chosen = None if arguments.kit else choose_cases(project, request)
     if chosen and arguments.list:
         print(list_cases(chosen))
         return 0
@@ -153,10 +152,12 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     packages = find_packages(project, request.rids, arguments.dist)
     if chosen is None:
         return _write_kit(arguments, project, packages)
-    report = verify(start_verification(project, chosen, packages.artifacts), packages.source)
+    report = verify(project, chosen, packages)
     output = arguments.output or project.reports
-    write_reports(report, output, lambda result: read_log(folder, result))
-    _show(report, arguments.format, output, folder / "news.txt")
+    view = write_reports(report, output, lambda result: read_log(chosen.folder, result))
+    if arguments.format == "text":
+        view = _leave_out_old_news(view, chosen.folder / "news.txt")
+    _show(view, arguments.format, output)
     return report.exit_status
 
 
@@ -199,30 +200,26 @@ def _merge(arguments: argparse.Namespace) -> int:
 
     merged, log_of = merge_files(arguments.merge)
     folder = arguments.output or find_project(arguments.project, arguments.workdir)[1] / "reports"
-    write_reports(merged, folder, log_of)
-    _show(merged, arguments.format, folder)
+    _show(write_reports(merged, folder, log_of), arguments.format, folder)
     return merged.exit_status
 
 
-def _show(report: Report, form: str, folder: Path, told: Path | None = None) -> None:
-    """Print a report. `told` is a file of what earlier runs had as news, which a terminal shows once."""
+def _show(view: View, form: str, folder: Path) -> None:
     from latebind.verify.report.console import report_text
     from latebind.verify.report.render import report_junit, report_markdown
     from latebind.verify.report.report import report_json
-    from latebind.verify.report.view import view_of
 
     forms: dict[str, Callable[[], str]] = {
-        "json": lambda: report_json(report),
-        "markdown": lambda: report_markdown(view_of(report)),
-        "junit": lambda: report_junit(view_of(report)),
-        "text": lambda: report_text(_leave_out_old_news(view_of(report), told), folder),
+        "json": lambda: report_json(view.report),
+        "markdown": lambda: report_markdown(view),
+        "junit": lambda: report_junit(view),
+        "text": lambda: report_text(view, folder),
     }
     print(forms[form]().removesuffix("\n"))
 
 
-def _leave_out_old_news(view: View, told: Path | None) -> View:
-    if told is None:
-        return view
+def _leave_out_old_news(view: View, told: Path) -> View:
+    """A terminal shows news once; `told` is the file of what earlier runs had as news."""
     old = told.read_text("utf-8").splitlines() if told.is_file() else []
     told.write_text("".join(f"{line}\n" for line in dict.fromkeys((*old, *view.news))), encoding="utf-8")
     return replace(view, news=tuple(line for line in view.news if line not in old))

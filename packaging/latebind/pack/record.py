@@ -18,7 +18,7 @@ import msgspec
 
 from latebind.build.sources import loader_dir, native_files
 from latebind.config.project import MSBUILD_OUTPUTS
-from latebind.errors import BuildError, InputError, NotRun
+from latebind.errors import BuildError, NotRun
 from latebind.fingerprint import digest
 from latebind.preconditions import list_sources
 from latebind.system.log import LOG
@@ -213,18 +213,6 @@ def list_changes(record: Record, sources: Mapping[str, str], commit: str) -> lis
     names = packed.keys() & now.keys() if same else packed.keys() | now.keys()
     changed = sorted(name for name in names if packed.get(name) != now.get(name)) if packed else []
     return [f"{name} was {_how(name, packed, now)}" for name in changed]
-
-
-def refuse_outdated(project: Project, folder: Path, commit: str) -> None:
-    """Refuse a folder of packages whose sources changed since. Raises InputError."""
-    record = read_record(folder)
-    changes = list_changes(record, hash_inputs(project), commit) if record.sources else []
-    if changes:
-        raise InputError(
-            f"the packages are out of date: {changes[0]} after packing",
-            where=str(folder),
-            advice="Pack again: latebind pack --target all. Or check out the sources that they were made from.",
-        )
 
 
 def _how(name: str, packed: Mapping[str, str], now: Mapping[str, str]) -> str:

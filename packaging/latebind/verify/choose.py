@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
@@ -20,10 +21,11 @@ from loadcheck.tables.pythonabi import own_abi_python
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from latebind.config.config import Config
+    from latebind.config.project import Project
     from loadcheck.model import Rid
 
 
@@ -60,6 +62,8 @@ class ChosenCases:
     tool: Installer
     pythons: tuple[Interpreter, ...]
     """The CPythons that are installed here, this environment's own first."""
+    folder: Path
+    """Of what verification makes and keeps."""
 
     @property
     def machines(self) -> Mapping[Rid, Machine]:
@@ -67,14 +71,20 @@ class ChosenCases:
         return {host_rid(): host_machine(self.pythons[0].path), **self.request.machines}
 
 
-def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
-    """Ask the index for the versions that exist, and choose the test cases; `folder` is for the installer's own files.
+def choose_cases(project: Project, request: Request) -> ChosenCases:
+    """Ask the index for the versions that exist, and choose the test cases.
 
     Raises InputError when there is none, or the selection cannot be read.
     """
+    config, folder = project.config, project.workdir / "build" / "verify"
     refuse_unknown_scenarios(config)
-    tool, pythons = prepare(config, folder)
-    extent = _extent(config, request, _choose_minor(config, pythons))
+    served = tuple(filter(None, map(own_abi_python, config.module_kinds)))
+    pythons = _find_pythons(config.document.verify.pythons, served)
+    # The running CPython's version, or the first installed one that has a wheel.
+    minor = next((python.minor for python in pythons if python.minor in served), pythons[0].minor)
+    extent = _extent(config, request, minor, served)
+    (folder / "home").mkdir(parents=True, exist_ok=True)
+    tool = installer(folder / "home")
     registry = find_registry()
     answers = ask(
         questions(config, request.rids, extent),
@@ -97,13 +107,13 @@ def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
     if not selected and request.shard == (1, 1):
         shown = ", ".join(map(repr, request.patterns))
         raise InputError(f"no test case matches {shown}", where="-k", advice="List them all: latebind verify --list.")
-    return ChosenCases(request=request, cases=selected, answers=answers, tool=tool, pythons=pythons)
+    return ChosenCases(request=request, cases=selected, answers=answers, tool=tool, pythons=pythons, folder=folder)
 
 
-def _extent(config: Config, request: Request, minor: str) -> Extent:
+def _extent(config: Config, request: Request, minor: str, served: tuple[str, ...] = ()) -> Extent:
     """How much is verified; `minor` is the version of the CPython that this machine's test cases run with.
 
-    Wheels that are made for some CPythons are tried with each of these.
+    Wheels that are made for some CPythons are tried with each of these, which are `served`.
     """
     machines = {rid: request.machines.get(rid) for rid in request.rids}
     return Extent(
@@ -111,21 +121,17 @@ def _extent(config: Config, request: Request, minor: str) -> Extent:
         prereleases=request.prereleases,
         pythons={rid: _minor(machine) or minor for rid, machine in machines.items()},
         others=tuple(other for other in config.document.verify.pythons if other != minor),
-        served=tuple(other for other in _module_pythons(config) if other != minor),
+        served=tuple(other for other in served if other != minor),
         home=host_rid(),
         glue=frozenset(rid for rid, machine in request.machines.items() if machine.level == "glue"),
     )
 
 
-def _module_pythons(config: Config) -> tuple[str, ...]:
-    """The CPythons that the project makes a wheel for each of."""
-    return tuple(filter(None, map(own_abi_python, config.module_kinds)))
-
-
-def _choose_minor(config: Config, pythons: Sequence[Interpreter]) -> str:
-    """The running CPython's version, or the first installed one that has a wheel."""
-    served = _module_pythons(config)
-    return next((python.minor for python in pythons if python.minor in served), pythons[0].minor)
+def _find_pythons(*wanted: tuple[str, ...]) -> tuple[Interpreter, ...]:
+    """The CPythons that are installed here, this environment's own first."""
+    running = own_interpreter()
+    installed = interpreters(tuple(dict.fromkeys((running.minor, *chain(*wanted)))))
+    return (running, *(python for python in installed if python.path != running.path))
 
 
 def list_cases(chosen: ChosenCases) -> str:
@@ -143,16 +149,6 @@ def list_cases(chosen: ChosenCases) -> str:
 
 def _minor(machine: Machine | None) -> str:
     return ".".join(machine.python_version.split(".")[:2]) if machine else ""
-
-
-def prepare(config: Config, folder: Path) -> tuple[Installer, tuple[Interpreter, ...]]:
-    """An installer, and the CPythons that are installed here, this environment's own first."""
-    home = folder / "home"
-    home.mkdir(parents=True, exist_ok=True)
-    running = own_interpreter()
-    minors = dict.fromkeys((running.minor, *config.document.verify.pythons, *_module_pythons(config)))
-    installed = interpreters(tuple(minors))
-    return installer(home), (running, *(python for python in installed if python.path != running.path))
 
 
 def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tuple[Interpreter, ...]]:

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
 from latebind.errors import LatebindError, NotRun
-from latebind.model import Artifact, Outcome, State, passed_at
+from latebind.model import Outcome, State, passed_at
 from latebind.system.emulation import find_emulator
 from latebind.system.log import LOG, duration
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
-from latebind.verify.cases.machine import Machine, unusable
+from latebind.verify.cases.consumer import find_run
+from latebind.verify.cases.machine import unusable
 from latebind.verify.cases.scenarios import FILES, scenario
 from latebind.verify.cases.standin import oldest_version
 from latebind.verify.choose import ChosenCases, able
-from latebind.verify.report.report import NEWER_THAN, Provenance, Report, is_newer_minor, report_of
+from latebind.verify.report.report import NEWER_THAN, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, try_case
 from latebind.verify.run.remembered import Memory
-from latebind.verify.run.runner import find_runner
 from latebind.verify.run.supply import SHARED, Supply
 from loadcheck.text import plural, shorten
 
@@ -40,8 +40,11 @@ if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter
     from latebind.config.config import Config
     from latebind.config.project import Project
+    from latebind.model import Artifact
     from latebind.verify.cases.expand import ConfiguredCase
     from latebind.verify.cases.installers import Installer
+    from latebind.verify.cases.machine import Machine
+    from latebind.verify.packages import Packages
     from loadcheck.model import Rid
 
 _LONGEST = 2
@@ -81,7 +84,6 @@ class VerifyRun:
     chosen: ChosenCases
     artifacts: tuple[Artifact, ...]
     supply: Supply
-    folder: Path
     unusable: Mapping[Rid, NotRun]
     """Why machines cannot be used."""
     memory: Memory
@@ -90,48 +92,47 @@ class VerifyRun:
     running: RunningCases = field(default_factory=RunningCases)
 
 
-def start_verification(project: Project, chosen: ChosenCases, artifacts: Sequence[Artifact]) -> VerifyRun:
-    """Pin requirements to the index's versions of now, and find out which machines can be used."""
-    check_limits()
-    config, folder, request = project.config, project.workdir / "build" / "verify", chosen.request
-    verify, python = config.document.verify, chosen.pythons[0].path
-    pins = tuple(each(lambda wanted: _pinned(chosen.tool, wanted, python), verify.python_requires))
-    supply = Supply(config=config, folder=folder / "supply", installer=chosen.tool, pins=pins)
-    supply.folder.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(supply.folder / SHARED, ignore_errors=True)
-    described = (machine for rid, machine in request.machines.items() if rid in request.rids)
-    sdk = _find_sdk(config.root) if verify.dotnet else ""
-    return VerifyRun(
-        config=config,
-        chosen=chosen,
-        artifacts=tuple(artifacts),
-        supply=supply,
-        folder=folder,
-        unusable=unusable(described, folder / "home"),
-        memory=Memory(project, artifacts, (*pins, chosen.tool.name, sdk)),
-        places={rid: Semaphore(machine.jobs) for rid, machine in request.machines.items() if machine.jobs},
-    )
-
-
-def verify(run: VerifyRun, source: Provenance) -> Report:
-    """Run every configured test case that this machine can; the others are *not run*.
+def verify(project: Project, chosen: ChosenCases, packages: Packages) -> Report:
+    """Run every chosen test case that this machine can; the others are *not run*.
 
     Test cases that passed are remembered by the content of everything that they depend on.
     """
-    cases = run.chosen.cases
-    number = plural(len(cases), "test case")
+    run = _start(project, chosen, packages.artifacts)
+    number = plural(len(chosen.cases), "test case")
     with LOG.step(f"verifying {number}", f"verified {number}", run.running.describe):
-        outcomes = each(
-            lambda configured: _outcome(run, configured), _longest_first(cases), jobs=run.chosen.request.jobs
-        )
-    ended = {row.case.id: row for row in outcomes}
-    # The gate asks for each entry of the configuration that a test case answers.
-    ordered = [_complete_outcome(configured, ended[configured.case.id]) for configured in cases]
-    return report_of(source, run.artifacts, ordered, _describe_machine(run.chosen))
+        outcomes = each(lambda one: _outcome(run, one), _longest_first(chosen.cases), jobs=chosen.request.jobs)
+    by_id = {outcome.case.id: outcome for outcome in outcomes}
+    ordered = [_complete_outcome(configured, by_id[configured.case.id]) for configured in chosen.cases]
+    return report_of(packages.source, packages.artifacts, ordered, _describe_machine(chosen))
+
+
+def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...]) -> VerifyRun:
+    """Pin requirements to the index's versions of now, and find out which machines can be used."""
+    check_limits()
+    config, folder, request = project.config, chosen.folder, chosen.request
+    wanted, python = config.document.verify.python_requires, chosen.pythons[0].path
+    pins = tuple(each(lambda requirement: _pinned(chosen.tool, requirement, python), wanted))
+    supply = Supply(config=config, folder=folder / "supply", installer=chosen.tool, pins=pins)
+    supply.folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(supply.folder / SHARED, ignore_errors=True)
+    described = [machine for rid, machine in request.machines.items() if rid in request.rids]
+    sdk = _find_sdk(config.root) if config.document.verify.dotnet else ""
+    return VerifyRun(
+        config=config,
+        chosen=chosen,
+        artifacts=artifacts,
+        supply=supply,
+        unusable=unusable(described, folder / "home"),
+        memory=Memory(project, artifacts, (*pins, chosen.tool.name, sdk)),
+        places={machine.rid: Semaphore(machine.jobs) for machine in described if machine.jobs},
+    )
 
 
 def _complete_outcome(configured: ConfiguredCase, outcome: Outcome) -> Outcome:
-    """An outcome with the entries that it answers, marked where its runtime is newer than any that was tried."""
+    """An outcome with the entries that it answers, marked where its runtime is newer than any that was tried.
+
+    The gate asks for each entry of the configuration that a test case answers.
+    """
     tried = (
         configured.bound_runtime.traits.built
         if configured.bound_runtime is not None and not configured.stands_in and outcome.state is not State.NOT_RUN
@@ -163,9 +164,7 @@ def _pinned(tool: Installer, wanted: str, python: Path) -> str:
 
 
 def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
-    case = configured.case
-    log = run.folder / "logs" / f"{_safe(case.id)}.log"
-    relative = log.relative_to(run.folder).as_posix()
+    case, log = configured.case, f"logs/{_safe(configured.case.id)}.log"
     try:
         if case.target in run.unusable and case.consumer not in FILES:
             raise run.unusable[case.target]
@@ -175,12 +174,13 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
     key = run.memory.key(configured, [row.version for row in pythons], f"{machine.rid} {machine.title}")
     known = None if run.chosen.request.fresh else run.memory.recall(case, key)
     if known is not None:
-        return replace(known, state=passed_at(machine.level), log=relative)
+        return replace(known, state=passed_at(machine.level), log=log)
     with run.places.get(machine.rid, nullcontext()), run.running.hold(case.id):
         started = time.monotonic()
-        outcome = try_case(_bench(run, configured, machine, pythons, log), find_runner(case, scenario(case.scenario)))
+        bench = _bench(run, configured, machine, pythons, run.chosen.folder / log)
+        outcome = try_case(bench, find_run(case, scenario(case.scenario)))
     state = passed_at(machine.level) if outcome.state.is_pass else outcome.state
-    outcome = replace(outcome, state=state, seconds=round(time.monotonic() - started, 2), log=relative)
+    outcome = replace(outcome, state=state, seconds=round(time.monotonic() - started, 2), log=log)
     LOG.say(_describe_end(outcome))
     run.memory.keep(outcome, key)
     return outcome
@@ -211,7 +211,7 @@ def _bench(
         stands_in=configured.stands_in,
         artifacts=run.artifacts,
         supply=run.supply,
-        work=run.folder / "work" / _safe(configured.case.id),
+        work=run.chosen.folder / "work" / _safe(configured.case.id),
         log=log,
         machine=machine,
         interpreters=pythons,

@@ -272,7 +272,8 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
     ):
         machine = types.SimpleNamespace(is_host=False, level=level, title="a machine")
         request = Request(rids=(LINUX,), machines={LINUX: machine})
-        chosen = ChosenCases(request=request, cases=cases, answers=Answers(), tool=None, pythons=(own_interpreter(),))
+        unused = {"tool": None, "pythons": (own_interpreter(),), "folder": None}
+        chosen = ChosenCases(request=request, cases=cases, answers=Answers(), **unused)
         with not_run(reason, says):
             able(cases[0], chosen)
 

@@ -7,8 +7,8 @@ import pytest
 
 from latebind.config.file import load
 from latebind.errors import ToolError
+from latebind.verify.cases.installers import installer
 from latebind.verify.cases.machine import host_machine
-from latebind.verify.choose import prepare
 from latebind.verify.run.supply import Supply
 from tests.client import CONFIG, write_client
 
@@ -27,9 +27,8 @@ WRITING = 'import pathlib, sys\npathlib.Path(sys.argv[-1]).write_text(\'{"passed
 @pytest.fixture
 def supply(tmp_path):
     write_client(tmp_path, latebind=CONFIG + '\n[verify]\nreference = "reference.py"\n')
-    config = load(tmp_path / "latebind.toml")
-    installer, _ = prepare(config, tmp_path / "verify")
-    return Supply(config=config, folder=tmp_path / "supply", installer=installer)
+    (home := tmp_path / "home").mkdir()
+    return Supply(config=load(tmp_path / "latebind.toml"), folder=tmp_path / "supply", installer=installer(home))
 
 
 def compute(supply, script, **known):

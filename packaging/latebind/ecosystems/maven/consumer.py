@@ -25,7 +25,6 @@ from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import run_consumer
-from latebind.verify.run.runner import Runner
 from latebind.verify.run.supply import hash_parts
 
 if TYPE_CHECKING:
@@ -213,6 +212,7 @@ _JAVA = Consumer(
     names=(PROGRAM,),
     title="Java",
     kind="jar",
+    run=run_java_case,
     further_kinds=("maven",),
     find_programs=lambda config: (config.document.verify.find_program(PROGRAM),),
     is_wanted=lambda config, runtime: (
@@ -227,4 +227,3 @@ _JAVA = Consumer(
 )
 _LAYOUTS = replace(_JAVA, names=tuple(layout.name for layout in LAYOUTS), is_application=False, is_layout=True)
 CONSUMERS = (_JAVA, _LAYOUTS)
-RUNNERS = tuple(Runner(names=consumer.names, run=run_java_case) for consumer in CONSUMERS)

@@ -26,7 +26,6 @@ from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import run_consumer
-from latebind.verify.run.runner import Runner
 from latebind.verify.run.supply import hash_parts
 from loadcheck.archive import sha256
 
@@ -272,6 +271,7 @@ _NODE = Consumer(
     names=(NODE,),
     title="Node.js",
     kind="npm",
+    run=run_node_case,
     find_programs=lambda config: (config.document.verify.find_program(NODE),),
     is_wanted=lambda config, _runtime: (
         bool(config.document.verify.find_program(NODE))
@@ -288,13 +288,10 @@ _LAYOUTS = replace(_NODE, names=tuple(layout.name for layout in LAYOUTS), is_app
 _LOADER = Consumer(
     names=(NPM_LOADER,),
     kind="npm",
+    run=run_loader_case,
     is_cross_built=True,
     is_wanted=lambda config, _runtime: any(package.find_table(NpmConfig) for package in config.packages.values()),
     name_package=_name_package,
     find_runtime=lambda _runtime: "",
 )
 CONSUMERS = (_NODE, _LAYOUTS, _LOADER)
-RUNNERS = (
-    Runner(names=(*_NODE.names, *_LAYOUTS.names), run=run_node_case),
-    Runner(names=_LOADER.names, run=run_loader_case),
-)

@@ -25,7 +25,6 @@ from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import run_program
-from latebind.verify.run.runner import Runner
 from latebind.verify.run.standin import STOOD_IN
 
 if TYPE_CHECKING:
@@ -285,6 +284,7 @@ def _offers_older_assembly(config: Config) -> bool:
 _DOTNET = Consumer(
     names=tuple(layout.name for layout in LAYOUTS if layout.name != CACHE and older_assembly not in layout.proofs),
     kind="nupkg",
+    run=run_dotnet_case,
     names_runtime=False,
     find_programs=lambda config: (config.document.verify.dotnet, config.document.verify.c),
     is_wanted=lambda config, _runtime: bool(config.document.verify.dotnet) and _has_nupkgs(config),
@@ -309,13 +309,10 @@ _OLDER = replace(
 _IN_C = replace(
     _DOTNET,
     names=(C_NUPKG,),
+    run=run_c_case,
     reads_commas=False,  # CMake gives a linker the folders of libraries in words that commas separate
     is_cross_built=True,
     find_install_words=lambda _config, _package, _runtime: ("", ""),
     is_wanted=lambda config, _runtime: bool(config.document.verify.c) and _has_nupkgs(config),
 )
 CONSUMERS = (_DOTNET, _IN_CACHE, _OLDER, _IN_C)
-RUNNERS = (
-    Runner(names=tuple(layout.name for layout in LAYOUTS), run=run_dotnet_case),
-    Runner(names=_IN_C.names, run=run_c_case),
-)

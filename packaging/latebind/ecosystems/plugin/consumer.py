@@ -16,12 +16,10 @@ from latebind.model import Outcome, State
 from latebind.system.resources import folder
 from latebind.tables.targets import target
 from latebind.text import ending, is_crash
-from latebind.verify.cases.scenarios import PYTHON
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import run_consumer, with_output
-from latebind.verify.run.runner import Runner
 from loadcheck.binary import read_images
 from loadcheck.binary.read import PEEK, sniff
 
@@ -96,5 +94,4 @@ def _library_in(module: Path, entry: str) -> Path:
     raise InputError(f"no library exports {entry}", where=os.fspath(module))
 
 
-RUNNERS = (Runner(names=(PYTHON,), run=run_host_case, takes=lambda scenario: scenario.c_host),)
-CONSUMERS = ()
+HOSTS = (run_host_case,)

@@ -22,7 +22,6 @@ from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_with_pkg_config, library_folder
 from latebind.verify.run.protocol import run_program
-from latebind.verify.run.runner import Runner
 from latebind.verify.run.standin import STOOD_IN
 from latebind.verify.run.supply import runtime_libraries
 
@@ -100,6 +99,7 @@ def _runtime(bench: Bench) -> tuple[Path, str]:
 _CMAKE = Consumer(
     names=(CMAKE,),
     kind="sdk",
+    run=run_sdk_case,
     is_cross_built=True,
     reads_commas=False,  # CMake gives a linker the folder of a library in words that commas separate
     finds_any=True,
@@ -111,4 +111,3 @@ _CMAKE = Consumer(
     find_runtime=lambda runtime: runtime.traits.python.distribution,
 )
 CONSUMERS = (_CMAKE, replace(_CMAKE, names=(PKG_CONFIG,), is_cross_built=False))
-RUNNERS = (Runner(names=(CMAKE, PKG_CONFIG), run=run_sdk_case),)

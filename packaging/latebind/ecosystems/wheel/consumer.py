@@ -24,7 +24,6 @@ from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ProcessView, run_consumer
-from latebind.verify.run.runner import Runner
 from loadcheck.archive import ZipReader
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.readers.record import read_metadata
@@ -239,6 +238,7 @@ CONSUMERS = (
     Consumer(
         names=(PYTHON,),
         kind="wheel",
+        run=run_python_case,
         has_interpreters=True,
         finds_any=True,
         is_wanted=lambda config, _runtime: (
@@ -251,10 +251,10 @@ CONSUMERS = (
     Consumer(
         names=(LOADER,),
         kind="wheel",
+        run=run_loader_case,
         is_cross_built=True,
         is_wanted=lambda config, _runtime: any(package.wheel for package in config.packages.values()),
         name_package=lambda config, package: config.wheel_name(package),
         find_runtime=lambda _runtime: "",
     ),
 )
-RUNNERS = (Runner(names=(PYTHON,), run=run_python_case), Runner(names=(LOADER,), run=run_loader_case))

@@ -1,6 +1,6 @@
 """The consumers: who installs packages of one kind, and what the choice of test cases has to know of them.
 
-Each ecosystem declares its own in `consumer.py`, with the function that runs one (`verify/run/runner.py`).
+Each ecosystem declares its own in `consumer.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
-    from latebind.model import CaseKind
+    from latebind.model import Case, CaseKind, Outcome
     from latebind.verify.cases.index import Question
+    from latebind.verify.cases.scenarios import Scenario
+    from latebind.verify.run.bench import Bench
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ class Consumer:
     """What people call its platform: `Node.js`."""
     kind: CaseKind
     """What they install."""
+    run: Callable[[Bench], Outcome]
+    """Runs a test case. Raises NotRun, and LatebindError when something other than the packages failed."""
     further_kinds: tuple[CaseKind, ...] = ()
     """What else it installs of a package."""
     has_interpreters: bool = False
@@ -94,3 +98,9 @@ def find_consumer(name: str) -> Consumer:
     return consumers.get(name) or next(
         consumer for consumer in consumers.values() if consumer.has_interpreters and name.startswith(consumer.names)
     )
+
+
+def find_run(case: Case, scenario: Scenario) -> Callable[[Bench], Outcome]:
+    """What runs a test case: its consumer, or latebind's own program in the consumer's place."""
+    hosts: tuple[Callable[[Bench], Outcome], ...] = collect("consumer", "HOSTS")
+    return hosts[0] if scenario.c_host else find_consumer(case.consumer).run

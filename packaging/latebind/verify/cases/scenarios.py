@@ -44,6 +44,8 @@ Need = Literal[
     "a runtime of several major versions",
     "a runtime that opens more libraries",
     "a runtime with a stand-in",
+    "a version that can be changed",
+    "a distribution",
 ]
 Required = Literal["no", "where it is tried", "for every target", "in place of others"]
 
@@ -88,7 +90,7 @@ class Scenario:
     script: str = ""
     """A Python consumer of latebind's own, which runs instead of the project's."""
     c_host: bool = False
-    """Whether latebind's own program in C runs instead of the project's consumer (`run/host.py`)."""
+    """Whether latebind's own program in C runs instead of the project's consumer (`HOSTS`, in an ecosystem)."""
     without_runtime: bool = False
     """Whether a project that binds no runtime is tried in it."""
     widened: bool = False

@@ -28,8 +28,8 @@ _LOG_BYTES = 64 << 20
 """A consumer in a loop could fill the disk; a report is copied between machines."""
 
 
-def write_reports(report: Report, folder: Path, log_of: LogReader) -> None:
-    """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/.
+def write_reports(report: Report, folder: Path, log_of: LogReader) -> View:
+    """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/. What they show.
 
     The logs of an earlier report there are removed. In a folder without one, logs/ is another program's.
     """
@@ -39,8 +39,10 @@ def write_reports(report: Report, folder: Path, log_of: LogReader) -> None:
     for name, text in texts.items():
         write_text(folder / name, text)
     write_text(folder / _REPORT, report_json(report))
-    for name, text in renderings(view_of(report), lambda result: texts.get(result.log, "")).items():
+    view = view_of(report)
+    for name, text in renderings(view, lambda result: texts.get(result.log, "")).items():
         write_text(folder / name, text)
+    return view
 
 
 def renderings(view: View, log_of: LogReader) -> dict[str, str]:

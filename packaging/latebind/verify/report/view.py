@@ -73,8 +73,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What every form of a report shows. All text is printable."""
+    """What every form of a report shows. All text but that of `report` is printable."""
 
+    report: Report
     rows: tuple[Row, ...]
     groups: tuple[Group, ...]
     """With consumers and targets in the order of the report and versions in their own order."""
@@ -109,6 +110,7 @@ def view_of(report: Report) -> View:
     described = [f"{source.project} {source.version}".strip(), source.commit and f"commit {source.commit[:7]}"]
     machines = [{printable(key): printable(value) for key, value in machine.items()} for machine in report.machines]
     return View(
+        report=report,
         rows=rows,
         groups=tuple(Group(kind=kind, consumer=name, grids=_grids(own)) for (kind, name), own in by_consumer.items()),
         count=report_count(report),

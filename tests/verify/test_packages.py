@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 from latebind.config.file import load
-from latebind.dist import artifacts_in
 from latebind.errors import InputError
+from latebind.verify.packages import artifacts_in
 from tests.client import edit, pack_project, write_portable
 
 

@@ -1,0 +1,134 @@
+"""Finds the packages that are verified: those of a folder, or those of dist/, packed where they are out of date."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from latebind.build.commit import source_commit, source_date
+from latebind.errors import InputError
+from latebind.formats import find_format, installed_kinds
+from latebind.model import Artifact
+from latebind.pack.pack import pack_targets
+from latebind.pack.record import hash_inputs, list_changes, read_record
+from latebind.pack.render import not_made
+from latebind.system.log import LOG
+from latebind.verify.report.report import Provenance
+from loadcheck.archive import sha256
+from loadcheck.formats import iter_members
+from loadcheck.model import Sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from latebind.config.config import Config
+    from latebind.config.project import Project
+    from latebind.pack.record import Record
+    from loadcheck.model import Rid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packages:
+    """The packages that consumers install."""
+
+    artifacts: tuple[Artifact, ...]
+    source: Provenance
+    """What they were made from."""
+
+
+def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) -> Packages:
+    """The packages of a folder, or those of dist/, where they are made if they are missing or out of date.
+
+    Every target that dist/ has is packed again with the chosen ones, so that packages keep all their targets. Packages
+    that something else put there are taken as they are.
+
+    Raises InputError for a folder of packages whose sources changed since: a report would be about other ones.
+    """
+    config, commit = project.config, source_commit(project.config)  # as it is before minutes of packing
+    record = read_record(folder or project.dist)
+    if folder:
+        _refuse_outdated(project, record, folder, commit)
+        artifacts = artifacts_in(folder, config)
+    elif not record.targets and (there := list_artifacts(project.dist)):
+        LOG.say(
+            "verifying the packages in dist/ as they are, because they were not packed here (to pack: latebind pack)"
+        )
+        artifacts = _refuse_foreign(there, project.dist, config)
+    else:
+        others = [rid for rid in config.document.targets.include if rid in record.targets and rid not in rids]
+        packed = pack_targets(project, [*rids, *others])
+        for missing in packed.not_made:
+            LOG.say(not_made(missing))
+        artifacts = tuple(artifact for artifact in packed.artifacts if artifact.kind in installed_kinds())
+        record = read_record(project.dist)
+    source = Provenance(
+        project=config.project.name,
+        version=config.project.version,
+        commit=commit,
+        date=source_date(config, commit),
+        sources=record.digest,
+    )
+    return Packages(artifacts=artifacts, source=source)
+
+
+def _refuse_outdated(project: Project, record: Record, folder: Path, commit: str) -> None:
+    changes = list_changes(record, hash_inputs(project), commit) if record.sources else []
+    if changes:
+        raise InputError(
+            f"the packages are out of date: {changes[0]} after packing",
+            where=str(folder),
+            advice="Pack again: latebind pack --target all. Or check out the sources that they were made from.",
+        )
+
+
+def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
+    """The packages of a project that a folder holds and consumers install, sorted by name.
+
+    Raises InputError when it is not a folder, holds none, or holds one that cannot be read or belongs to another
+    version or project: that one would be installed and tested instead.
+    """
+    if not folder.is_dir():
+        text = "is not a folder" if folder.exists() else "there is no such folder"
+        advice = "Name the folder that contains the packages. latebind pack makes them in dist/."
+        raise InputError(text, where=str(folder), advice=advice)
+    artifacts = list_artifacts(folder)
+    if not artifacts:
+        raise InputError(
+            "contains no package that can be installed",
+            where=str(folder),
+            advice="Make them: latebind pack.",
+        )
+    return _refuse_foreign(artifacts, folder, config)
+
+
+def list_artifacts(folder: Path) -> tuple[Artifact, ...]:
+    """The packages of any project in a folder that consumers install, sorted by name; () where there is none."""
+    files = [(path, find_format(path.name)) for path in sorted(folder.iterdir())] if folder.is_dir() else []
+    return tuple(
+        Artifact(path=path.resolve(), kind=form.kind, sha256=Sha256(sha256(path)), size=path.stat().st_size)
+        for path, form in files
+        if form is not None and form.is_installed
+    )
+
+
+def _refuse_foreign(artifacts: tuple[Artifact, ...], folder: Path, config: Config) -> tuple[Artifact, ...]:
+    problems = [problem for artifact in artifacts if (problem := _explain_problem(artifact.path, config))]
+    if problems:
+        raise InputError("; ".join(problems), where=str(folder), advice="Remove each of these files from the folder.")
+    return artifacts
+
+
+def _explain_problem(path: Path, config: Config) -> str:
+    """Why a file is not a package of the project, "" when it is one."""
+    form = find_format(path.name)
+    if form is None:
+        return f"{path.name} is not a package"
+    if reason := form.explain_foreign(path.name, config):
+        return f"{path.name} is {reason}"
+    try:
+        for _ in iter_members(path, form):
+            pass
+    except InputError as error:
+        return f"{path.name} is {error.message}"
+    return ""
