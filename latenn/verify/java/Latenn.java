@@ -75,8 +75,9 @@ final class Latenn {
     return Linker.nativeLinker().downcallHandle(symbols.find(name).orElseThrow(), type);
   }
 
-  /** Load a model; null stands for latenn's own choice. */
-  Model load(MemorySegment model, String backend, Path backendFolder, String runtimePath, String minimum)
+  /** Load a model; null stands for latenn's own choice. With one thread, it is computed on the caller's alone. */
+  Model load(
+      MemorySegment model, String backend, Path backendFolder, String runtimePath, String minimum, boolean oneThread)
       throws Throwable {
     try (Arena call = Arena.ofConfined()) {
       MemorySegment options = call.allocate(OPTIONS_SIZE, 8);
@@ -89,6 +90,13 @@ final class Latenn {
       options.set(ADDRESS, 40, text(call, runtimePath));
       options.set(ADDRESS, 64, text(call, minimum));
       options.set(ADDRESS, 72, text(call, ADVICE));
+      if (oneThread) {
+        MemorySegment option = call.allocate(ADDRESS, 2);
+        option.setAtIndex(ADDRESS, 0, text(call, "intra_op_num_threads"));
+        option.setAtIndex(ADDRESS, 1, text(call, "1"));
+        options.set(ADDRESS, 80, option);
+        options.set(JAVA_LONG, 88, 1);
+      }
       MemorySegment result = call.allocate(ADDRESS);
       check((MemorySegment) loadBytes.invokeExact(model, model.byteSize(), options, result));
       MemorySegment handle = result.get(ADDRESS, 0);

@@ -74,7 +74,8 @@ public final class Main {
     Latenn.Model model;
     try {
       model = latenn.load(
-          one.model(), words.get("--runtime"), folder, words.get("--runtime-path"), words.get("--runtime-minimum"));
+          one.model(), words.get("--runtime"), folder, words.get("--runtime-path"), words.get("--runtime-minimum"),
+          !words.containsKey("--sample"));  // threads of its own for each of 1,300 sessions are a third of all work
     } catch (Latenn.Failure failure) {
       if (ENDS.contains(failure.code)) {
         boolean missing = failure.code == Latenn.BACKEND_MISSING;

@@ -7,13 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from latebind.registry import collect
+from loadcheck.engine.registry import Hit
+from loadcheck.engine.supply import comparable_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.engine.registry import Hit
     from loadcheck.model import Kind
     from loadcheck.readers.contents import Contents
 
@@ -27,6 +28,18 @@ class Supplier:
     """The packages of its ecosystem that supply a runtime, as their project is called."""
     find_problems: Callable[[Contents, BindingPolicy, RuntimePreset], Iterable[Hit]]
     """What is wrong with the requirements of a package on them."""
+
+
+def judge_range(name: str, version: str, minimum: str, inner: str) -> Iterator[Hit]:
+    """What is wrong with a dependency on a runtime whose version is an interval, as in NuGet and Maven."""
+    text, stated = version.replace(" ", ""), f"{name} {version}"
+    low, _, high = text.strip("[]()").partition(",")
+    if text.startswith(("[", "(")) and (high or "," not in text):
+        yield Hit(cause=f"cap {name}", inner=inner, message=f"pins or caps {name}: {version}", evidence=(stated,))
+    elif minimum and comparable_version(low) != comparable_version(minimum):
+        asked = f"{low} or newer" if low else "in any version"
+        message = f"requires {name} {asked}, but the configured minimum is {minimum}"
+        yield Hit(cause=f"minimum {name}", inner=inner, message=message, evidence=(stated, f"minimum: {minimum}"))
 
 
 @cache

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
+from packaging.version import Version
 
 from latebind.config.extension import add_program_keys
 from latebind.config.reader import Table
@@ -46,6 +47,11 @@ class VerifyOwn(Table, frozen=True):
             "runs latebind, because tests would be too slow there."
         ),
     ] = False
+
+    def count_required(self, version: str) -> int:
+        """How many cases must pass: what the newest key of `at_least` up to a version sets, else 1."""
+        reached = [key for key in self.at_least if version and Version(key) <= Version(version)]
+        return self.at_least[max(reached, key=Version)] if reached else 1
 
 
 class Verify(Table, frozen=True):

@@ -6,9 +6,7 @@ import hashlib
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
-
-from packaging.version import Version
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from latebind.errors import LatebindError, NotRun
 from latebind.model import State
@@ -25,9 +23,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.config.verification import VerifyOwn
+    from latebind.config.verification import Verify
     from latebind.verify.cases.installers import Installer
     from loadcheck.model import Kind
+
+    FindPrograms: TypeAlias = Callable[[Verify], Sequence[str]]
 
 AGAIN = "Publish again: what the registry has already is skipped, so that a repetition continues with the rest."
 _TIME_LIMIT = 1800.0
@@ -122,16 +122,27 @@ def open_folder(stage: Stage) -> Iterator[FolderFeed]:
     yield FolderFeed(folder)
 
 
-def verify_feed(stage: Stage, feed: Path, kind: Kind, consumers: Sequence[str]) -> str:
+def rehearse_in_folder(title: str, what: str, kind: Kind, find_programs: FindPrograms, **more: Any) -> Rehearsal:
+    """A folder for a registry, whose packages the project's programs use; `what` it is for users."""
+    return Rehearsal(
+        title=title,
+        standing_in=f"{what}; runtimes come from their PyPI wheels",
+        open=open_folder,
+        install=lambda stage, registry: _verify_feed(stage, registry, kind, find_programs),
+        **{"kinds": (kind,), **more},
+    )
+
+
+def _verify_feed(stage: Stage, registry: Registry, kind: Kind, find_programs: FindPrograms) -> str:
     """Install the packages of a folder by their names and run the consumers, as `latebind verify` does it.
 
     How many test cases passed. Raises NotRun when none ran, LatebindError when one failed.
     """
-    if not any(consumers):
+    if not any(find_programs(stage.config.document.verify)):
         raise NotRun("not-built", "[verify] has no consumer of these packages")
     reports = stage.folder / "reports"
     argv: list[str | Path] = [stage.python, "-m", "latebind.cli", "-q", "-C", stage.config.root]
-    argv += ["--workdir", stage.folder / "work", "verify", "--target", stage.rid, "--dist", feed]
+    argv += ["--workdir", stage.folder / "work", "verify", "--target", stage.rid, "--dist", registry.place]
     argv += [word for name in COMPUTING for word in ("-k", f"{kind}/{stage.rid}/*/{name}")] + ["--output", reports]
     ended = run(argv, check=False, timeout=_TIME_LIMIT, log=stage.log)
     if not (reports / "verify.json").is_file():
@@ -167,17 +178,10 @@ def run_script(stage: Stage, argv: Sequence[str | Path], environment: dict[str, 
         raise LatebindError(f"the consumer wrote no result:\n{ended.output.strip()}", where=str(stage.log))
     read = read_result(result.read_bytes(), "the consumer")
     compared = config.document.verify.reference and ended.returncode in (ALL_PASSED, SOME_FAILED)
-    if len(read.passed) < _count_required(settings, oldest) or not (compared or ended.returncode == ALL_PASSED):
+    if len(read.passed) < settings.count_required(oldest) or not (compared or ended.returncode == ALL_PASSED):
         why = read.message or "; ".join(f"{case.name}: {case.message}" for case in read.failed) or ended.output.strip()
         raise LatebindError(f"the consumer failed: {why}", where=str(stage.log))
     others = f", {len(read.failed)} left to the reference" if read.failed else ""
     return f"{plural(len(read.passed), 'case')} passed{others}" + (
         f" with {runtime.name} {read.version}" if runtime else ""
     )
-
-
-def _count_required(settings: VerifyOwn, oldest: str) -> int:
-    """How many cases must pass: what the newest key of `at_least` up to a version sets."""
-    counts = {Version(version): count for version, count in settings.at_least.items()}
-    reached = [version for version in counts if oldest and version <= Version(oldest)]
-    return counts[max(reached)] if reached else 1

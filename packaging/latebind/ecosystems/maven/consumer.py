@@ -26,6 +26,7 @@ from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.supply import hash_parts
+from loadcheck.archive import ZipReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from latebind.verify.run.protocol import ConsumerRun
 
 _TIME_LIMIT = 300.0
+_BRIEFLY = ("-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1")
+"""A compiler that lives for two seconds gains nothing from being optimized."""
 _NATIVE_ACCESS = 22
 """From this Java on, one that calls native code without permission prints a warning."""
 _VERSION_FILE = ".java-version"
@@ -179,18 +182,27 @@ def _run_program(bench: Bench, jdk: Path, source: Path, app: Path, class_path: S
 
 
 def _compile(bench: Bench, jdk: Path, source: Path, class_path: Sequence[Path], environment: Mapping[str, str]) -> Path:
-    """The folder of the program's classes; it is compiled once for all test cases with the same class path."""
+    """The folder of the program's classes, compiled once for all test cases whose class path has the same classes.
+
+    A runtime's JAR without classes does not decide what the compiler writes.
+    """
+    compiled = [jar for jar in class_path if _has_classes(jar)]
     sources = sorted(source.rglob("*.java"))
     if source / f"{MAIN}.java" not in sources:
         raise InputError(f"has no {MAIN}.java", where=str(source), advice=f"Write a class {MAIN} with main().")
-    options = ("-encoding", "UTF-8", "-proc:none", "-cp", os.pathsep.join(map(str, class_path)))
+    options = ("-encoding", "UTF-8", "-proc:none", "-cp", os.pathsep.join(map(str, compiled)))
 
     def compile_sources(folder: Path, log: Path) -> None:
-        argv: list[str | Path] = [jdk / "javac", *options, "-d", folder, *sources]
+        argv: list[str | Path] = [jdk / "javac", *_BRIEFLY, *options, "-d", folder, *sources]
         run(argv, cwd=bench.work / "home", env=environment, timeout=_TIME_LIMIT, log=log)
 
-    content = (*map(hash_file, sources), *(f"{jar.name} {hash_file(jar)}" for jar in class_path))
+    content = (*map(hash_file, sources), *(f"{jar.name} {hash_file(jar)}" for jar in compiled))
     return bench.supply.share(hash_parts(PROGRAM, str(jdk), *content), bench.log, compile_sources)
+
+
+def _has_classes(jar: Path) -> bool:
+    with ZipReader(jar) as archive:
+        return any(member.name.endswith(".class") for member in archive.members)
 
 
 def _name_package(config: Config, package: str) -> str:

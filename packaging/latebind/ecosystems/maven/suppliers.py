@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.checks.supplier import Supplier
+from latebind.checks.supplier import Supplier, judge_range
 from latebind.ecosystems.maven.pom import ECOSYSTEM
 from loadcheck.engine.registry import Hit
-from loadcheck.engine.supply import comparable_version
 from loadcheck.kinds.maven.reading import find_pom
 
 if TYPE_CHECKING:
@@ -26,21 +25,8 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
         return
     dependencies = [dependency for dependency in pom[1].dependencies if dependency.id in suppliers]
     for dependency in dependencies:
-        text = dependency.version.replace(" ", "")
-        low, _, high = text.strip("[]()").partition(",")
-        stated = f"{dependency.id} {dependency.version}"
-        if text.startswith(("[", "(")) and (high or "," not in text):
-            message = f"pins or caps {dependency.id}: {dependency.version}"
-            yield Hit(cause=f"cap {dependency.id}", inner=pom[0], message=message, evidence=(stated,))
-        elif minimum and not _is_inherited(text, pom[1]) and comparable_version(low) != comparable_version(minimum):
-            asked = f"{low} or newer" if low else "in any version"
-            message = f"requires {dependency.id} {asked}, but the configured minimum is {minimum}"
-            yield Hit(
-                cause=f"minimum {dependency.id}",
-                inner=pom[0],
-                message=message,
-                evidence=(stated, f"minimum: {minimum}"),
-            )
+        known = "" if _is_inherited(dependency.version.replace(" ", ""), pom[1]) else minimum
+        yield from judge_range(dependency.id, dependency.version, known, pom[0])
     if minimum and not dependencies and policy.bound.get(package.project) == runtime.name:
         message = f"does not depend on {suppliers[0]}, whose configured minimum is {minimum}"
         yield Hit(cause=f"none {suppliers[0]}", inner=pom[0], message=message, evidence=(f"missing: {suppliers[0]}",))

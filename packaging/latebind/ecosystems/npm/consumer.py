@@ -23,7 +23,7 @@ from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import NPM_LOADER
 from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.bench import assert_first, failing_at
-from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.supply import hash_parts
@@ -66,16 +66,8 @@ def run_node_case(bench: Bench) -> Outcome:
     layout = find_layout(bench.case.consumer)
     library = "" if layout else _break_runtime(bench, app)
     ended = _run_program(bench, program)
-    expectation = Expectation(
-        scenario=bench.scenario,
-        roots=tuple(str(root) for root in (app, *_list_stores(bench, layout), *bench.situation.roots)),
-        values=bench.values(library),
-        reference=bench.reference(ended.result),
-        at_least=bench.at_least(),
-        is_sample=bool(bench.sample),
-        binds=tuple(map(bench.shorten, bench.binds())),
-    )
-    return judge(bench.case, expectation, ended)
+    stores = list_stores(bench.supply.installer.home) if layout else ()
+    return judge(bench.case, expect(bench, ended, library, app, *stores, *bench.situation.roots), ended)
 
 
 def run_loader_case(bench: Bench) -> Outcome:
@@ -104,10 +96,6 @@ def run_loader_case(bench: Bench) -> Outcome:
             shown = ", ".join(sorted(installed)) or "no package of a target"
             raise InputError(f"npm installed {shown} for {system} on {cpu}, expected {', '.join(sorted(expected))}")
     return load_libraries(bench, *(folders[name] for name in sorted(expected)))
-
-
-def _list_stores(bench: Bench, layout: NodeLayout | None) -> tuple[Path, ...]:
-    return list_stores(bench.supply.installer.home) if layout else ()
 
 
 def _lay_out(bench: Bench, app: Path) -> dict[str, Path]:

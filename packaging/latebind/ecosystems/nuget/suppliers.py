@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.checks.supplier import Supplier
+from latebind.checks.supplier import Supplier, judge_range
 from loadcheck.engine.registry import Hit
-from loadcheck.engine.supply import comparable_version
 from loadcheck.readers.opc import readable_nuspec
 
 if TYPE_CHECKING:
@@ -30,18 +29,7 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
         message = f"binds {runtime.title}, but depends on none of its packages"
         yield Hit(cause="none", inner=inner, message=message, evidence=(f"missing: {line}",), fix=f"Add {line}.")
     for dependency in dependencies:
-        text = dependency.version.replace(" ", "")
-        low, _, high = text.strip("[]()").partition(",")
-        stated = f"{dependency.id} {dependency.version}"
-        if text.startswith(("[", "(")) and (high or "," not in text):
-            message = f"pins or caps {dependency.id}: {dependency.version}"
-            yield Hit(cause=f"cap {dependency.id}", inner=inner, message=message, evidence=(stated,))
-        elif minimum and comparable_version(low) != comparable_version(minimum):
-            asked = f"{low} or newer" if low else "in any version"
-            message = f"requires {dependency.id} {asked}, but the configured minimum is {minimum}"
-            yield Hit(
-                cause=f"minimum {dependency.id}", inner=inner, message=message, evidence=(stated, f"minimum: {minimum}")
-            )
+        yield from judge_range(dependency.id, dependency.version, minimum, inner)
 
 
 SUPPLIERS = (

@@ -21,7 +21,7 @@ from latebind.verify.cases.installers import consumer_environment
 from latebind.verify.cases.scenarios import LOADER, PYTHON
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
 from latebind.verify.run.bench import failing_at
-from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ProcessView, run_consumer
 from loadcheck.archive import ZipReader
@@ -154,15 +154,9 @@ def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -
     with failing_at("install"):
         start = start_consumer(bench, ready.environment, _script(bench))
     ended, view = _run_consumer(bench, ready, start)
-    expectation = Expectation(
-        scenario=bench.scenario,
-        roots=tuple(str(root) for root in (ready.environment.root, *bench.situation.roots, *start.roots)),
-        values=bench.values(ready.library),
-        reference=bench.reference(ended.result),
-        at_least=bench.at_least(),
-        is_sample=bool(bench.sample),
+    expectation = replace(
+        expect(bench, ended, ready.library, ready.environment.root, *bench.situation.roots, *start.roots),
         binds=tuple(map(bench.shorten, binds)),
-        copies=bench.situation.copies,
         base=ready.prefix,
         runtime=bench.bound_runtime.traits.file_globs if bench.bound_runtime else (),
     )

@@ -236,12 +236,7 @@ class Bench:
         """How many cases must pass: what the configuration sets for the newest version up to that of the data."""
         if self.stands_in:
             return 1
-        counts = {
-            Version(version): count
-            for version, count in self.config.verification_of(self.bound_runtime).at_least.items()
-        }
-        reached = [version for version in counts if self.oldest_bound and version <= Version(self.oldest_bound)]
-        every = counts[max(reached)] if reached else 1
+        every = self.config.verification_of(self.bound_runtime).count_required(self.oldest_bound)
         return min(self.sample // 2, every) or 1 if self.sample else every
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,23 +78,29 @@ def judge(case: Case, expectation: Expectation, ended: ConsumerRun, view: Proces
     return _summarize(case, expectation, ended)
 
 
-def judge_program(bench: Bench, ended: ConsumerRun, library: str = "", *folders: Path) -> Outcome:
-    """Judge a program; `library` is the runtime's file as the program has it.
-
-    Libraries come from the test case's folder or `folders`. What it leaves out on purpose is listed in the report.
-    """
-    reference = bench.reference(ended.result)
-    expectation = Expectation(
+def expect(bench: Bench, ended: ConsumerRun, library: str, *roots: Path) -> Expectation:
+    """What a test case asks of its consumer; `library` is the runtime's file as the consumer has it."""
+    return Expectation(
         scenario=bench.scenario,
-        roots=tuple(map(str, (bench.work, *folders))),
+        roots=tuple(map(str, roots)),
         values=bench.values(library),
-        reference=None if reference is None else reference - set(ended.result.out_of_scope),
+        reference=bench.reference(ended.result),
         at_least=bench.at_least(),
         is_sample=bool(bench.sample),
         binds=tuple(map(bench.shorten, bench.binds())),
         copies=bench.situation.copies,
     )
-    return judge(bench.case, expectation, ended)
+
+
+def judge_program(bench: Bench, ended: ConsumerRun, library: str = "", *folders: Path) -> Outcome:
+    """Judge a program whose libraries come from the test case's folder or `folders`.
+
+    What it leaves out on purpose is listed in the report.
+    """
+    expected = expect(bench, ended, library, bench.work, *folders)
+    if expected.reference is not None:
+        expected = replace(expected, reference=expected.reference - set(ended.result.out_of_scope))
+    return judge(bench.case, expected, ended)
 
 
 def _summarize(case: Case, expectation: Expectation, ended: ConsumerRun) -> Outcome:
