@@ -5,7 +5,8 @@
 
 It needs NumPy and latenn; ml_dtypes for the types that NumPy lacks. `--reference` runs the same cases through the
 runtime's own Python API instead (runtimes.py), in an environment without latenn: what that cannot compute does not
-count against latenn. It leaves out the cases in the JSON file that LATEBIND_PASSED names. RESULT.json:
+count against latenn. It leaves out the cases in the JSON file that LATEBIND_PASSED names, and all that are not in that of
+LATEBIND_ONLY. RESULT.json:
 
     {"report": the loader's report, "passed": [names], "failed": [{"name", "message"}], "out_of_scope": {name: reason},
      "libraries": [mapped files of latenn and the runtime]}
@@ -80,11 +81,6 @@ class Cases:
         cases: list[dict[str, Any]] = document["cases"]
         self.rows = [cases[n * len(cases) // sample] for n in range(sample)] if 0 < sample < len(cases) else cases
         self.out_of_scope: dict[str, str] = document["out_of_scope"]
-
-    def leave_out(self, names: list[str]) -> None:
-        """Compute all but these."""
-        left_out = frozenset(names)
-        self.rows = [case for case in self.rows if case["name"] not in left_out]
 
     def part(self, span: list[int]) -> bytes:
         """The bytes at [offset, size]."""
@@ -177,7 +173,11 @@ def _reference(cases: Cases, runtime: str) -> tuple[dict[str, Any], int]:
     import runtimes  # noqa: PLC0415  # only here
 
     if file := os.environ.get("LATEBIND_PASSED"):
-        cases.leave_out(json.loads(Path(file).read_text("utf-8")))
+        left_out = frozenset(json.loads(Path(file).read_text("utf-8")))
+        cases.rows = [case for case in cases.rows if case["name"] not in left_out]
+    if file := os.environ.get("LATEBIND_ONLY"):
+        wanted = frozenset(json.loads(Path(file).read_text("utf-8")))
+        cases.rows = [case for case in cases.rows if case["name"] in wanted]
     run: Runner = getattr(runtimes, runtime)()
     passed, failed = _run_all(cases, run)
     return {"passed": passed, "failed": failed}, 0

@@ -15,10 +15,14 @@ from tests.client import CONFIG, write_client
 RUNTIME = "packaging==24.2"  # any distribution that is small: the script decides what it does with it
 COMPUTING = """
 import json, os, pathlib, sys
-left_out = json.loads(pathlib.Path(os.environ["LATEBIND_PASSED"]).read_text())
-pathlib.Path(sys.argv[-1]).write_text(json.dumps({"passed": sorted({"a", "b", "c"} - set(left_out))}))
+left_out, only = (
+    json.loads(pathlib.Path(os.environ[name]).read_text()) if name in os.environ else []
+    for name in ("LATEBIND_PASSED", "LATEBIND_ONLY")
+)
+passed = set(only) & {"a", "b", "c"} if only else {"a", "b", "c"} - set(left_out)
+pathlib.Path(sys.argv[-1]).write_text(json.dumps({"passed": sorted(passed)}))
 with open(pathlib.Path(__file__).parent / "data" / "runs", "a") as runs:
-    print(*left_out, file=runs)
+    print(*left_out, *(f"only-{name}" for name in only), file=runs)
 """
 SILENT = "print('Unhandled illegal instruction, starting debugger')\n"
 WRITING = 'import pathlib, sys\npathlib.Path(sys.argv[-1]).write_text(\'{"passed": ["a"]}\')\n'
@@ -67,6 +71,20 @@ def test_a_reference_leaves_out_what_passed_and_serves_whoever_does_not_ask_for_
     assert ask("b", failed=("a",)) == {"a", "c"}, "a was left out, and now it matters"
     assert ask("c", failed=("b",)) == {"a", "b"}, "b was left out both times"
     assert runs.read_text().splitlines() == ["a b", "b", "c"]
+
+
+def test_a_reference_of_a_sample_is_asked_about_what_failed_alone_and_never_stands_for_other_cases(supply):
+    runs = supply.config.root / "data" / "runs"
+
+    def ask(*failed):
+        return compute(supply, COMPUTING, only=failed, is_settled=lambda case: case not in failed)
+
+    assert ask("a", "b", "odd") == {"a", "b"}
+    assert ask("a") == {"a", "b"}, "it was asked about before"
+    assert ask("c") == {"c"}
+    assert compute(supply, COMPUTING) == {"a", "b", "c"}, "all cases are another question"
+    assert ask("c", "odd") == {"a", "b", "c"}, "which answers this one, too"
+    assert runs.read_text().splitlines() == ["only-a only-b only-odd", "only-c", ""]
 
 
 def test_what_test_cases_share_is_made_once_and_each_log_has_what_it_printed(supply, tmp_path):

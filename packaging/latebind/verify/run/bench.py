@@ -215,17 +215,19 @@ class Bench:
         if self.stands_in:  # it computes little, and says so
             return frozenset(result.passed) | {one.name for one in result.failed if SAYS_SO not in one.message}
         passed, failed = frozenset(result.passed), frozenset(failure.name for failure in result.failed)
+        if self.sample and not failed:  # nobody asks about the other cases
+            return passed
         others = passed | frozenset(result.out_of_scope)
         name = self.case.runtime if self.consumer.has_interpreters else self._ordinary()
         version = next(iter(self.binds()), self.case.version)
         machine = self.machine if self.consumer.has_interpreters else host_machine(self.python)
-        # A sample's consumer computes few cases, and nobody asks about the others.
         ask = partial(
             self.supply.reference,
             data=self.data(),
             arguments=self.runtime_words(),
             passed=passed,
             is_settled=lambda case: case not in failed if self.sample else case in others,
+            only=failed if self.sample else (),
         )
         if self.sample and self._is_other_distribution:  # its own would take minutes on an emulated machine
             with suppress(NotRun):  # the ordinary distribution may lack this version

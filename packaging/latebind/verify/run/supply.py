@@ -39,7 +39,9 @@ SHARED = "shared"
 """The folder of a supply for what only the test cases of one run share."""
 PASSED = "LATEBIND_PASSED"
 """The variable that names a JSON file for the reference: a list of cases that passed and that it may leave out."""
-_LEFT_OUT = "left-out.json"
+ONLY = "LATEBIND_ONLY"
+"""The variable that names a JSON file for the reference: a list of the cases that it is asked about, if not about all."""
+_LEFT_OUT, _ONLY = "left-out.json", "only.json"
 _TIME_LIMIT = 900.0
 
 
@@ -135,11 +137,12 @@ class Supply:
         *,
         passed: Collection[str] = (),
         is_settled: Callable[[str], bool] = lambda _: False,
+        only: Collection[str] = (),
     ) -> frozenset[str] | None:
         """The names of the cases that a runtime's own API (`onnxruntime==1.31.1`) passes; None without a reference.
 
-        The script may leave out the cases in `passed`. What it computed for another test case serves again if each case
-        that it could leave out then `is_settled` now.
+        The script may leave out the cases in `passed`, and all that are not in `only` where that names some. What it
+        computed for another test case serves again if each case that it could leave out then `is_settled` now.
 
         Raises NotRun when the index has no such runtime, ToolError when the project's script fails.
         """
@@ -153,10 +156,14 @@ class Supply:
             for file in sorted(folder.glob(f"*/{_LEFT_OUT}")):
                 if all(map(is_settled, json.loads(file.read_bytes()))):
                     return _read_passed(file.parent)
-            answer = folder / hash_parts(*sorted(passed))
+            for file in sorted(folder.glob(f"*/{_ONLY}")):
+                if only and not set(only).difference(json.loads(file.read_bytes())):
+                    return _read_passed(file.parent)
+            answer = folder / hash_parts(*sorted(only or passed), *([_ONLY] if only else []))
             with self.once(answer) as aside:
                 if aside is not None:
-                    (aside / _LEFT_OUT).write_text(json.dumps(sorted(passed)), encoding="utf-8")
+                    names = sorted(only or passed)
+                    (aside / (_ONLY if only else _LEFT_OUT)).write_text(json.dumps(names), encoding="utf-8")
                     self._compute(machine, [path, "--reference", *arguments, "--cases", data], runtime, aside)
             return _read_passed(answer)
 
@@ -165,7 +172,9 @@ class Supply:
             environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
             environment.install([runtime, *self.config.document.verify.python_requires], log=log)
             command = machine.argv(environment.python, "-I", *argv, "--out", folder / "result.json")
-            variables = {**consumer_environment(environment.python, env), PASSED: machine.path(folder / _LEFT_OUT)}
+            variables = consumer_environment(environment.python, env)
+            for variable, name in ((PASSED, _LEFT_OUT), (ONLY, _ONLY)):
+                variables |= {variable: machine.path(folder / name)} if (folder / name).is_file() else {}
             ended = run(command, cwd=env, env=variables, timeout=_TIME_LIMIT, log=log)
             if not (folder / "result.json").is_file():
                 why = decisive_line(ended.output)
