@@ -46,7 +46,7 @@ def prepare(dest: Path, version: str = VERSION) -> Path:
         qemu.add_processors(folder)
         launcher = folder / "usr/bin/python"
         # argv[0] is how Python knows itself: by the launcher's own name it finds a pyvenv.cfg and starts itself again.
-        start = shlex.join([str(emulator), "-cpu", "max", "-L", str(root), "-0"])
+        start = shlex.join([str(emulator), "-cpu", qemu.ARM64, "-L", str(root), "-0"])
         command = f'exec {start} "$0" {shlex.quote(str(root / f"usr/bin/python{version}"))} "$@"'
         launcher.write_text(f"#!/bin/sh\n{command}\n", encoding="utf-8")
         launcher.chmod(0o755)

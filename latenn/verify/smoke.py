@@ -5,8 +5,8 @@
 
 It needs NumPy and latenn; ml_dtypes for the types that NumPy lacks. `--reference` runs the same cases through the
 runtime's own Python API instead (runtimes.py), in an environment without latenn: what that cannot compute does not
-count against latenn. It leaves out the cases in the JSON file that LATEBIND_PASSED names, and all that are not in that of
-LATEBIND_ONLY. RESULT.json:
+count against latenn. It leaves out the cases in the JSON file that LATEBIND_PASSED names, and those that are not in the
+one that LATEBIND_ONLY names. RESULT.json:
 
     {"report": the loader's report, "passed": [names], "failed": [{"name", "message"}], "out_of_scope": {name: reason},
      "libraries": [mapped files of latenn and the runtime]}

@@ -40,7 +40,7 @@ SHARED = "shared"
 PASSED = "LATEBIND_PASSED"
 """The variable that names a JSON file for the reference: a list of cases that passed and that it may leave out."""
 ONLY = "LATEBIND_ONLY"
-"""The variable that names a JSON file for the reference: a list of the cases that it is asked about, if not about all."""
+"""The variable that names a JSON file for the reference: a list of cases, if it is not asked about all."""
 _LEFT_OUT, _ONLY = "left-out.json", "only.json"
 _TIME_LIMIT = 900.0
 
