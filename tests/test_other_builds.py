@@ -90,7 +90,7 @@ def test_the_recipe_for_cargo_and_maturin_gives_a_wheel_that_binds_late(latebind
 
 def test_the_recipe_for_make_gives_a_library_that_binds_late(latebind, tmp_path, project):
     make, _ = require_programs("make", "cc")
-    write_recipe("make", project)
+    write_recipe("make and autotools", project)
     (project / "engine.c").write_text(C, "utf-8")
     assert_success(latebind("stub", "onnxruntime", "--source", "--output", project / "third_party/latebind"))
     run_checked(make, "-C", project)
