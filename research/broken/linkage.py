@@ -76,7 +76,7 @@ WAYS: Sequence[Way] = (
     Way(name="data-exported", title="data are exported",
         breaks=_replace_library(natives.exporting("latenn_backend_state", data=True))),
     Way(name="debug-build", title="a library that was built for debugging",
-        breaks=_beside("liblatenn_debug.so", lambda: natives.compile_library(_STRTOL, release=False))),
+        breaks=_beside("liblatenn_debug.so", lambda: natives.compile_library(_STRTOL, release=False)), is_hygiene=True),
     Way(name="executable-stack", title="the backend asks for an executable stack",
         breaks=_replace_library(natives.executable_stack)),
     Way(name="unsigned", title="the backend for Apple's processors has no signature",
