@@ -34,10 +34,11 @@ def page_incomplete(package: Contents) -> Iterator[Hit | Skip]:
     description = find_reader(package.kind).find_description(package)
     if description is None:
         return
-    missing = [name for name, is_there in description.fields.items() if not is_there]
+    inner, fields = description
+    missing = [name for name, is_there in fields.items() if not is_there]
     if missing:
         yield Hit(
-            inner=description.inner,
+            inner=inner,
             message=f"has no {' and no '.join(missing)}",
             evidence=tuple(f"missing: {name}" for name in missing),
         )

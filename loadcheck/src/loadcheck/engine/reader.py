@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from loadcheck.readers.contents import Contents, File, SubjectKind
 
+Description = tuple[str, Mapping[str, bool]]
+"""The file with what describes a package to people; and what its page in an index shows, each if the package has it."""
 _KINDS = ("wheel", "nuget", "npm", "maven", "sdk")
 """In the order in which they are reported."""
 NativeFiles = dict[str, dict[str, tuple[str, str]]]
@@ -52,16 +55,6 @@ class TwinFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
-    """The metadata of a package that its page in an index shows."""
-
-    inner: str
-    """The file that has them."""
-    fields: Mapping[str, bool]
-    """What a page shows, and whether the package has it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PackageReader:
     """The packages of one kind."""
 
@@ -74,7 +67,7 @@ class PackageReader:
     """The RID for which a folder or the package's name promises a file; "" for none."""
     find_twin_facts: Callable[[Contents], TwinFacts | None] = lambda _package: None
     find_description: Callable[[Contents], Description | None] = lambda _package: None
-    """What describes a package to people; None if it cannot be read, or is elsewhere."""
+    """None if it cannot be read, or is elsewhere."""
 
 
 @cache

@@ -34,12 +34,12 @@ def find_markers(data: Data, format_: Format | None, markers: Iterable[str]) -> 
     """Those of some strings that a file contains."""
     possible = [marker for marker in markers if format_ == "pe" or not marker.startswith(_MICROSOFT_TYPE)]
     found: set[str] = set()
-    for start, end in _windows(data) if possible else ():
+    for start, end in list_windows(data) if possible else ():
         found |= {marker for marker in possible if data.find(marker.encode(), start, end) >= 0}
     return tuple(marker for marker in possible if marker in found)
 
 
-def _windows(data: Data) -> Iterator[tuple[int, int]]:
+def list_windows(data: Data) -> Iterator[tuple[int, int]]:
     """Overlapping parts of a mapped file, so that parts already searched need not stay in memory."""
     if isinstance(data, bytes):
         yield 0, len(data)

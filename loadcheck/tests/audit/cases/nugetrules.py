@@ -51,6 +51,8 @@ CASES = [
     rule("NU5101", package("lib/Latenn.More.dll"), at="!lib/Latenn.More.dll"),
     rule("NU5103", package("lib/bananas2.0/Latenn.txt"), package("lib/uap10.0/Latenn.txt", groups=NONE + UAP),
          at="!lib/bananas2.0/Latenn.txt"),
+    rule("NU5103", package("lib/.bananas/Latenn.txt"), package("lib/.NETFramework/Latenn.txt"),
+         at="!lib/.bananas/Latenn.txt"),
     rule("NU5107", package("tools/net46/init.ps1"), package("tools/init.ps1"), at="!tools/net46/init.ps1"),
     rule("NU5108", package("web.config.transform"), package("content/web.config.transform"),
          at="!web.config.transform"),

@@ -71,7 +71,7 @@ def _find_description(package: Contents) -> Description | None:
     fields = {f"<{key}>": key in found[1].described for key in DESCRIBING}
     fields["<licenses>"] = any(found[1].licenses)
     fields["release version, but a snapshot's"] = not found[1].version.endswith("-SNAPSHOT")
-    return Description(inner=found[0], fields=fields)
+    return found[0], fields
 
 
 READERS = (

@@ -55,16 +55,14 @@ def _find_description(package: Contents) -> Description | None:
         return None
     files = {file.name.partition("/")[2].lower() for file in package.files}
     fields = manifest.fields
-    return Description(
-        inner=manifest.inner,
-        fields={
-            "description": bool(fields.get("description")),
-            "README": any(name.partition(".")[0] == "readme" for name in files),
-            "author": any(map(fields.get, ("author", "contributors", "maintainers"))),
-            "link": any(map(fields.get, ("repository", "homepage"))),
-            "license": any(map(fields.get, ("license", "licenses"))),
-        },
-    )
+    has = {
+        "description": bool(fields.get("description")),
+        "README": any(name.partition(".")[0] == "readme" for name in files),
+        "author": any(map(fields.get, ("author", "contributors", "maintainers"))),
+        "link": any(map(fields.get, ("repository", "homepage"))),
+        "license": any(map(fields.get, ("license", "licenses"))),
+    }
+    return manifest.inner, has
 
 
 READERS = (

@@ -104,7 +104,7 @@ def _find_description(package: Contents) -> Description | None:
     is_linked = "repository" in spec.fields or bool(spec.fields.get("projectUrl"))
     has_license = bool(spec.fields.get("license") or spec.fields.get("licenseUrl"))
     fields = {"README": bool(spec.fields.get("readme")), "link": is_linked, "license": has_license}
-    return Description(inner=inner, fields=fields)
+    return inner, fields
 
 
 READERS = (

@@ -58,7 +58,7 @@ def _find_description(package: Contents) -> Description | None:
         return None  # LB502 reports it
     found = {what: any(any(fields.get(key, ())) for key in keys) for what, keys in _PAGE.items()}
     found["license"] |= any(text.startswith("License ::") for text in fields.get("classifiers", ()))
-    return Description(inner=name, fields=found)
+    return name, found
 
 
 READERS = (

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     """NuGet's code, the cause, the file inside the package ("" for the nuspec), and what is wrong."""
 
 _KNOWN_FRAMEWORK = re.compile(
-    r"(net(standard|coreapp|framework|core|mf|nano\d*)?[\d.]*(-[a-z]+[\d.]*)?|netstandardapp[\d.]*|uap[\d.]*"
+    r"(\.?net(standard|coreapp|framework|core|mf|nano\d*)?[\d.]*(-[a-z]+[\d.]*)?|netstandardapp[\d.]*|uap[\d.]*"
     r"|(win|wp|wpa|sl|silverlight|aspnet|aspnetcore|dnx|dnxcore|dotnet|monoandroid|monotouch|monomac|tizen|portable"
     r"|xamarin\.?\w+|nanoframework)[\w.+-]*|native|any|agnostic)",
     re.IGNORECASE,
