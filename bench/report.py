@@ -29,14 +29,13 @@ Programs run in turn, in several rounds, each as a whole process unless the text
 median, with the lowest and highest value in parentheses. "CPU" is the CPU time of all processes together.
 """
 _ABOUT = {
-    "audit": """`latebind audit` reads all wheels at once. "Peers" are `auditwheel show`, `delvewheel show`,
-`delocate-listdeps` and `abi3audit`, each on the wheels that it supports; "floor" is Python that decompresses and
-hashes every member in one thread. Memory is the peak of a new worker process for each wheel; the "member in flight" is
-the wheel's largest.""",
+    "audit": """`latebind audit` reads all wheels at once; "with --resolve" has its cache. "Peers" are `auditwheel
+show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on its wheels. "Floor" decompresses and hashes every
+member in one thread. The limit of a worker's memory is 120 MB and 3 times the wheel's largest member.""",
     "latency": """Models are chains of 1, 5 and 10 Relu nodes, small (16 floats) or large (600 KB), with fixed or open
 shapes. In one process, `latenn.Model.run` and `InferenceSession.run` take short turns, with different inputs in every
-call. "Bound" compares with `run_with_iobinding`; "one thread" uses only the calling thread. Each row shows the model
-and runtime with the worst ratio, a median of rounds.""",
+call. "Bound" compares with `run_with_iobinding`; "one thread" uses only the calling thread. Rows are times
+relative to onnxruntime's, of the worst model and runtime.""",
     "pack": """All packages of latenn are made, without the native build: `latebind pack` with an empty `dist/`, and
 again without changes; hatchling's wheels with the same files (no sdists, nupkgs or SBOMs); `dotnet pack`'s nupkgs with
 the same files.""",
@@ -78,11 +77,9 @@ def _section(name: str, document: dict[str, Any]) -> str:
         parts.append(_claims(claims))
     if name == "latency":
         parts.append(_floor(document["rows"]))
-    if memory := document.get("memory"):
-        worst = memory["worst"]
+    if machine["load before"][0] > machine["processors"]:
         parts.append(
-            f"The worker for {worst['wheel']} came nearest to its memory limit: its peak was {_mb(worst['peak'])}, "
-            f"and the largest member of the wheel is {_mb(worst['largest'])} in size."
+            "Other programs kept the processors busy, so that clocks show more than the programs themselves take."
         )
     parts += [f"Not run: {tool}: {reason}." for tool, reason in document.get("not run", {}).items()]
     return "\n\n".join([*parts, where]) + "\n"
@@ -126,7 +123,8 @@ def _mb(size: int) -> str:
 
 
 def _spread(row: dict[str, float]) -> str:
-    return f"{row['median']:.2f} ({row['least']:.2f}-{row['most']:.2f})"
+    spread = f" ({row['least']:.2f}-{row['most']:.2f})" if row["least"] < row["most"] else ""
+    return f"{row['median']:.2f}{spread}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

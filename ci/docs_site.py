@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from ci import reference_c, reference_cli, reference_dotnet  # noqa: E402
+from ci.reference_checks import check_pages  # noqa: E402
 from ci.reference_scenarios import scenarios_page  # noqa: E402
 from latebind.verify.report.report import verify_schema  # noqa: E402
-from loadcheck.reports.pages import check_pages  # noqa: E402  # mkdocs loads a hook by its path alone
 from loadcheck.reports.render import audit_schema  # noqa: E402
 from research import sabotage_page  # noqa: E402
 

@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 from ci import actions, gen_loader, messages, ort_slots, places
+from ci.reference_checks import check_index
 from latebind.adopt.new import provider_files
 from latebind.config.reference import config_pages
 from latebind.config.schema import config_schema_text
 from loadcheck.archive import write_text
-from loadcheck.reports.pages import check_index
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -117,7 +117,7 @@ def test_a_preset_that_is_not_there_is_refused(latebind, package, tmp_path):
         (["--profile", "runtime"], [], "--profile runtime: "),
         (["--profile", "all"], ["LB611"], "--profile all"),
         (["--profile", "all", "--ignore", "LB6"], [], "--profile all --ignore LB6: "),
-        (["--profile", "all", "--ignore", "lb610,LB612"], ["LB611"], "--profile all --ignore LB610,LB612: "),
+        (["--profile", "all", "--ignore", "lb609,LB612"], ["LB611"], "--profile all --ignore LB609,LB612: "),
         (["--select", "LB1,LB611"], ["LB611"], "--select LB1,LB611: "),
         (["--select", "LB1", "--select", "LB6"], ["LB611"], "--select LB1,LB6: "),
         (["--select", "LB611", "--ignore", "LB6"], ["LB611"], "--select LB611 --ignore LB6: "),

@@ -101,8 +101,8 @@ def claims_of_runs(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for shape, limit in limits.items():
             fit = [row for row in rows if (row["what"], row["shape"]) == (what, shape)]
             worst = max(fit, key=lambda row: float(row["wall"]["median"]))
-            text = f"{what}, {shape}: time relative to onnxruntime (worst: {worst['nodes']} nodes, "
-            found.append(claim(f"{text}{worst['runtime']})", limit, worst["wall"], cpu=worst["cpu"]["median"]))
+            text = f"{what}, {shape} ({worst['nodes']} nodes, {worst['runtime']})"
+            found.append(claim(text, limit, worst["wall"], cpu=worst["cpu"]["median"]))
     return found
 
 

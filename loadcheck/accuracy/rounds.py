@@ -115,7 +115,8 @@ others needs (hexcore-capstone), and an addon whose source does not compile on m
 Round 10, drawn by a seed from all names of the index and of npm (45 wheels, 15 of npm), meets no goal. A reader who
 knows neither the code nor the checks searched each package for failures, without the other tools. Three of the four
 wrong errors are `LB108` for a search path into a folder that other users may write to: true, but the import works
-(pymedooze, realsenseid, pyBAScloudAPI). The other is `LB107` for a leftover copy of a library that no module loads
+(pymedooze, realsenseid, pyBAScloudAPI). After the round, `LB108` became a warning that names its condition: a machine
+with other users. The other is `LB107` for a leftover copy of a library that no module loads
 (pyBAScloudAPI), and so is a wrong `LB114`. The other wrong warnings are an addon for musl whose library Node.js itself
 needs there (`LB107`), and a platform package that its parent chooses by C library (`LB903`, alcalzone-rsonl-db). Nine
 failures were missed: programs and modules for Windows without Visual C++'s run-time libraries (lucas_igraph,

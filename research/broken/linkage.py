@@ -16,7 +16,6 @@ _STRLCPY = (
     "#include <string.h>\n"
     "unsigned long latenn_backend_table(char *to, const char *text) { return strlcpy(to, text, 8); }\n"
 )
-_BUILD_PATH = "/home/runner/work/latenn/latenn/native/src/common/table.c"
 
 
 def _replace_library(make: Callable[[bytes], bytes], rid: str = "linux-x64") -> Callable[[Packages], object]:
@@ -77,12 +76,9 @@ WAYS: Sequence[Way] = (
     Way(name="data-exported", title="data are exported",
         breaks=_replace_library(natives.exporting("latenn_backend_state", data=True))),
     Way(name="debug-build", title="a library that was built for debugging",
-        breaks=_beside("liblatenn_debug.so", lambda: natives.compile_library(_STRTOL, release=False))),
+        breaks=_beside("liblatenn_debug.so", lambda: natives.compile_library(_STRTOL, release=False)), is_hygiene=True),
     Way(name="executable-stack", title="the backend asks for an executable stack",
         breaks=_replace_library(natives.executable_stack)),
-    Way(name="build-path", title="a path of the build machine is inside",
-        breaks=_beside("liblatenn_path.so", lambda: natives.compile_library(
-            f'const char *latenn_backend_table(void) {{ return "{_BUILD_PATH}"; }}\n')), is_hygiene=True),
     Way(name="unsigned", title="the backend for Apple's processors has no signature",
         breaks=_replace_library(natives.remove_signature, "osx-arm64"), target="osx-arm64"),
     Way(name="newer-macos", title="the backend asks for a newer macOS than the tag promises",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 GLIBC = "x86_64-linux-gnu.2.28"
-# The folder in the debug information is always the same, wherever this runs: LB610 judges paths by their folder.
+# The folder in the debug information is always the same, wherever this runs.
 _DEBUG = ("-O0", "-g", "-fdebug-compilation-dir=/home/runner/work/latenn")
 
 

@@ -70,8 +70,6 @@ WAYS: Sequence[Way] = (
          breaks=_swap_text(_CONFIG, "/../../../", "/../../../../")),
     _Way(name="sdk-version", title="the SDK's pkg-config file has another version",
          breaks=_swap_text(_PC, "Version: 0.1.0", "Version: 0.2.0")),
-    _Way(name="sdk-license-lacking", title="the SDK has no license file", breaks=_lacking("/share/licenses/"),
-         is_hygiene=True),
     _Way(name="sdk-headers-lacking", title="the SDK has no header", breaks=_lacking("/include/")),
     _Way(name="sdk-header-lacking", title="the SDK lacks a header that another one includes",
          breaks=_lacking("/include/latenn.h")),

@@ -3,10 +3,11 @@ from tests.audit.cases.case import check_case, check_causes
 
 from latebind.checks.entry import CHECKS
 from loadcheck.engine.catalog import FAMILIES, checks, own_checks
-from loadcheck.engine.profiles import PROFILES
-from tests.checks.cases import jars, layout, linkage, macos, metadata, npms, providers, windows
+from loadcheck.model import PROFILES
+from tests.checks.cases import jars, layout, linkage, macos, metadata, npms, projects, providers, windows
 
-CASES = [case for part in (linkage, layout, metadata, providers, npms, jars, macos, windows) for case in part.CASES]
+PARTS = (linkage, layout, metadata, providers, npms, jars, macos, windows, projects)
+CASES = [case for part in PARTS for case in part.CASES]
 
 
 @pytest.mark.parametrize("case", CASES, ids=map(str, CASES))

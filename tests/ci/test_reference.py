@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from ci import docs_site, reference_c, reference_cli
+from ci.reference_checks import check_index, check_pages
 from latebind.cli import _parser
 from latebind.config import described as ownruntime
 from latebind.config import document
@@ -108,3 +109,12 @@ def test_a_comment_stays_with_its_declaration():
     assert (part.name, part.text) == ("A part", "")
     assert (first.name, first.comment, first.text) == ("lb_one", "Says\nmore.", "int lb_one(int a); /* 1 */")
     assert (second.name, second.comment) == ("lb_two", "")
+
+
+def test_every_check_has_a_page_and_the_index_names_it():
+    pages, index = check_pages(), check_index()
+    for code, check in checks().items():
+        assert check.rationale in pages[f"checks/{code}.md"]
+        assert check.fix in pages[f"checks/{code}.md"]
+        assert f"| {code} |" in index
+    assert len(pages) == len(checks())

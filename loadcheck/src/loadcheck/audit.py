@@ -19,7 +19,6 @@ from loadcheck.readers.contents import Contents, File
 from loadcheck.readers.environment import find_folders, read_environment
 from loadcheck.readers.package import NothingToAuditError, kind_of, read_package
 from loadcheck.readers.sources import list_files
-from loadcheck.readers.strings import Sought
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,8 +47,7 @@ class Task:
 class Result:
     """What the audit of one package found."""
 
-    findings: tuple[Finding, ...]
-    skipped: tuple[Skipped, ...]
+    judgements: tuple[Finding | Skipped, ...]
     facts: TwinFacts | None
 
 
@@ -101,9 +99,7 @@ def audit_here(paths: Sequence[Path], policy: Policy | None = None) -> AuditRepo
 
 
 def _gather(tasks: Sequence[Task], results: Sequence[Result], others: Sequence[Skipped], policy: Policy) -> AuditReport:
-    judgements: list[Finding | Skipped] = [*others]
-    for result in results:
-        judgements += [*result.findings, *result.skipped]
+    judgements = [*others, *(judgement for result in results for judgement in result.judgements)]
     packages = [result.facts for result in results if result.facts is not None]
     for check in checks().values():
         if check.scope == "set" and policy.choice.takes(check.code):
@@ -124,24 +120,19 @@ def _gather(tasks: Sequence[Task], results: Sequence[Result], others: Sequence[S
 
 def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     """Audit one package in this process. `report` is called with the name of each file before it is read."""
-    sought = _what_to_seek(task.policy)
     reader = find_reader(task.kind)
     if task.kind == "environment":
         package = read_environment(task.path, task.lost, report)
     else:
+        markers = _list_markers(task.policy)
         package = read_package(
-            task.path, task.kind, is_text=reader.is_text, sought=sought, lost=task.lost, about_to_read=report
+            task.path, task.kind, is_text=reader.is_text, markers=markers, lost=task.lost, about_to_read=report
         )
     package = replace(package, project=reader.find_project(package))
     report("")  # from here on no file is to blame
     if task.policy.resolve and package.wheel is not None and not package.is_unread:
         package = replace(package, supplied=_resolve(package, lambda: report("")))
-    judgements = list(_judge(package, task.policy))
-    return Result(
-        findings=tuple(judgement for judgement in judgements if isinstance(judgement, Finding)),
-        skipped=tuple(judgement for judgement in judgements if isinstance(judgement, Skipped)),
-        facts=reader.find_twin_facts(package),
-    )
+    return Result(judgements=tuple(_judge(package, task.policy)), facts=reader.find_twin_facts(package))
 
 
 def _find_index() -> Index:
@@ -162,12 +153,11 @@ def _resolve(package: Contents, report: Callable[[], None]) -> Supplied | None:
     return resolver.find(list_outside(package), reads_exports=True)
 
 
-def _what_to_seek(policy: Policy) -> Sought:
+def _list_markers(policy: Policy) -> list[str]:
     """What the chosen checks search for in binaries. Checks of others may use what any check searches for."""
     has_others = any(check.origin for check in checks().values())
     chosen = [check for code, check in checks().items() if has_others or policy.choice.takes(code)]
-    markers = {marker for check in chosen for marker in check.seeks_markers(policy)}
-    return Sought(markers=tuple(sorted(markers)), paths=any(check.seeks_paths for check in chosen))
+    return sorted({marker for check in chosen for marker in check.seeks_markers(policy)})
 
 
 def find_subjects(paths: Sequence[Path]) -> tuple[list[tuple[Path, SubjectKind]], list[Skipped]]:
@@ -263,7 +253,7 @@ def _gave_up(task: Task, died: Died) -> Result:
     unread = File(name=died.part, size=0, died=died.how)
     package = Contents(path=task.path, kind=task.kind, files=(unread,), lost=lost)
     findings = (finding for finding in _judge(package, task.policy) if isinstance(finding, Finding))
-    return Result(findings=tuple(findings), skipped=(), facts=None)
+    return Result(judgements=tuple(findings), facts=None)
 
 
 def _judge(package: Contents, policy: Policy) -> Iterator[Finding | Skipped]:

@@ -58,6 +58,7 @@ def _run_safely(run: Callable[[argparse.Namespace], int], arguments: argparse.Na
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from loadcheck.audit import audit_paths
     from loadcheck.engine.catalog import explain
     from loadcheck.engine.choice import Choice
     from loadcheck.engine.policy import default_policy
@@ -67,7 +68,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print(render_page(explain(arguments.explain)))
         return 0
     policy = choose_checks(replace(default_policy(), choice=Choice(profile="loads")), arguments)
-    return audit(arguments.paths, policy, arguments, load_baseline(arguments, None))
+    return print_report(audit_paths(arguments.paths, policy), policy, arguments, load_baseline(arguments, None))
 
 
 def _declare_environment() -> argparse.ArgumentParser:
@@ -158,19 +159,6 @@ def load_baseline(arguments: argparse.Namespace, default: Path | None) -> Baseli
     return read_baseline(file) if file is not None and not arguments.write_baseline else None
 
 
-def audit(
-    paths: Sequence[Path],
-    policy: Policy,
-    arguments: argparse.Namespace,
-    baseline: Baseline | None,
-    report_file: Path | None = None,
-) -> int:
-    """Audit, print the report, and write it as JSON to a file, if one is named. Returns the exit status."""
-    from loadcheck.audit import audit_paths
-
-    return print_report(audit_paths(paths, policy), policy, arguments, baseline, report_file)
-
-
 def print_report(
     report: AuditReport,
     policy: Policy,
@@ -178,7 +166,10 @@ def print_report(
     baseline: Baseline | None,
     report_file: Path | None = None,
 ) -> int:
-    """Print a report without what the baseline has. Returns the exit status."""
+    """Print a report without what the baseline has, and write it as JSON to a file, if one is named.
+
+    Returns the exit status.
+    """
     from loadcheck.archive import write_text
     from loadcheck.engine.baseline import baseline_text, read_baseline, without_known
     from loadcheck.reports.console import audit_text

@@ -1,4 +1,4 @@
-"""What packages are files of: zip and tar archives, opened as streams of their files. A row of `FORMATS` names one."""
+"""What packages are: streams of files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from loadcheck.archive import ZipReader
-from loadcheck.tarball import TarReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,17 +54,3 @@ class Zip(Source):
                 if not member.is_folder:
                     blocks = partial(self._zip.blocks, member.name)
                     yield Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)
-
-
-class Tar(Source):
-    """A compressed tar archive."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._tar = TarReader(path)
-        self.problems, self.links = self._tar.problems, self._tar.links
-
-    def files(self) -> Iterator[Raw]:
-        """The regular files with plain names; everything else becomes a problem."""
-        for member, blocks in self._tar.files():
-            yield Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)

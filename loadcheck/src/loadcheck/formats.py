@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from loadcheck.containers import Tar, Zip
+from loadcheck.containers import Zip
+from loadcheck.tarball import Tar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,44 +30,21 @@ class PackageFormat:
     """What opens such a file."""
     is_installed: bool = False
     """Whether consumers install such files."""
-    is_twin: bool = False
-    """Whether a project makes such a file of each of its packages: with the same libraries in every ecosystem."""
     holds_packages: bool = False
     """Whether it holds packages that are next to it, too, and audited there."""
-    promises_targets: bool = False
-    """Whether names of files or folders say for which target a library is (`PackageReader.find_rid`)."""
-
-
-def _installed(
-    suffix: str,
-    kind: Kind,
-    *,
-    container: Callable[[Path], Source] = Zip,
-    is_twin: bool = True,
-    promises_targets: bool = True,
-) -> PackageFormat:
-    return PackageFormat(
-        suffix=suffix,
-        kind=kind,
-        audited_as=kind,
-        container=container,
-        is_installed=True,
-        is_twin=is_twin,
-        promises_targets=promises_targets,
-    )
 
 
 FORMATS = (
-    _installed(".whl", "wheel"),
+    PackageFormat(suffix=".whl", kind="wheel", audited_as="wheel", is_installed=True),
     PackageFormat(suffix=".tar.gz", kind="sdist", audited_as="sdist", container=Tar),
-    _installed(".nupkg", "nupkg"),
+    PackageFormat(suffix=".nupkg", kind="nupkg", audited_as="nupkg", is_installed=True),
     PackageFormat(suffix=".snupkg", kind="snupkg", audited_as="nupkg"),
-    _installed(".tgz", "npm", container=Tar, promises_targets=False),
-    _installed(".jar", "jar"),
+    PackageFormat(suffix=".tgz", kind="npm", audited_as="npm", container=Tar, is_installed=True),
+    PackageFormat(suffix=".jar", kind="jar", audited_as="jar", is_installed=True),
     PackageFormat(suffix="-maven.zip", kind="maven", audited_as="maven", is_installed=True, holds_packages=True),
     PackageFormat(suffix=".zip", kind="symbols", audited_as="archive"),
-    _installed("-sdk.zip", "sdk", is_twin=False),
-    _installed("-sdk.tar.gz", "sdk", container=Tar, is_twin=False),
+    PackageFormat(suffix="-sdk.zip", kind="sdk", audited_as="sdk", is_installed=True),
+    PackageFormat(suffix="-sdk.tar.gz", kind="sdk", audited_as="sdk", container=Tar, is_installed=True),
 )
 """All of them, in the order in which reports list their kinds."""
 _LONGEST_FIRST = sorted(FORMATS, key=lambda form: -len(form.suffix))
@@ -79,11 +57,6 @@ SDK_FILE = re.compile(
 def find_format(name: str) -> PackageFormat | None:
     """The format of a file by its name, whose case does not matter; None for other files."""
     return next((form for form in _LONGEST_FIRST if name.lower().endswith(form.suffix)), None)
-
-
-def list_audited_kinds(is_chosen: Callable[[PackageFormat], bool] = lambda _form: True) -> tuple[Kind, ...]:
-    """What the audit calls packages of the chosen formats."""
-    return tuple(dict.fromkeys(form.audited_as for form in FORMATS if is_chosen(form)))
 
 
 def iter_members(path: Path, form: PackageFormat) -> Iterator[tuple[str, Callable[[], bytes]]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NewType
+from typing import TYPE_CHECKING, Literal, NewType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Rid = NewType("Rid", str)
 """A portable .NET runtime identifier: `linux-x64`."""
@@ -14,7 +17,15 @@ Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """From the most severe to the least."""
 Profile = Literal["loads", "runtime", "all"]
-"""A choice of the audit's checks; see engine/profiles.py."""
+"""A choice of the audit's checks."""
+PROFILES: Mapping[Profile, str] = {
+    "loads": "Checks of whether a package installs and loads, and whether it has a security hole. The default for "
+    "packages of other projects without `--preset`",
+    "runtime": "Checks of late binding: whether the runtime is linked, bundled, renamed, embedded or required. The "
+    "default for packages of other projects with `--preset`",
+    "all": "Every check. The default for your own project",
+}
+"""The values of `--profile`, from the narrowest to the widest."""
 FailOn = Literal["error", "warning", "never"]
 """The least severity with which a finding fails an audit."""
 Kind = str

@@ -5,15 +5,16 @@ from __future__ import annotations
 import posixpath
 import tarfile
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 from loadcheck.archive import MAX_MEMBERS, ArchiveProblem, too_many_members
+from loadcheck.containers import Raw, Source
 from loadcheck.errors import InputError
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from loadcheck.archive import ArchiveProblemKind
 
@@ -21,19 +22,14 @@ _BLOCK = 1 << 20
 _BOMB = 4 * 1024**3
 
 
-class TarReader:
+class Tar(Source):
     """A compressed tar archive, read as a stream. Nothing is unpacked to disk.
 
     `problems` and `links` are complete once all files have been read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.problems: list[ArchiveProblem] = []
-        self.links: list[str] = []
-
-    def files(self) -> Iterator[tuple[tarfile.TarInfo, Callable[[], Iterator[bytes]]]]:
-        """The regular files with plain names, each with a function to read it before the next; all else is a problem.
+    def files(self) -> Iterator[Raw]:
+        """The regular files with plain names, each to be read before the next; all else is a problem.
 
         Raises InputError when the file is not a tar archive.
         """
@@ -53,7 +49,8 @@ class TarReader:
                         )
                         return
                     if self._admits(member, seen):
-                        yield member, self._blocks(archive, member)
+                        blocks = partial(self._read, archive, member)
+                        yield Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)
         # tarfile passes on the exceptions that it raises while it reads damaged headers.
         except (tarfile.TarError, OSError, EOFError, ValueError, TypeError, zlib.error) as error:
             reason = (isinstance(error, OSError) and error.strerror) or error
@@ -86,16 +83,13 @@ class TarReader:
         else:
             self.links.append(member.name)
 
-    def _blocks(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Callable[[], Iterator[bytes]]:
-        def blocks() -> Iterator[bytes]:
-            try:
-                file = archive.extractfile(member)
-                while file is not None and (block := file.read(_BLOCK)):
-                    yield block
-            except (tarfile.TarError, OSError, EOFError) as error:
-                raise InputError(f"damaged member: {error}", where=f"{self._path.name}!{member.name}") from error
-
-        return blocks
+    def _read(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Iterator[bytes]:
+        try:
+            file = archive.extractfile(member)
+            while file is not None and (block := file.read(_BLOCK)):
+                yield block
+        except (tarfile.TarError, OSError, EOFError) as error:
+            raise InputError(f"damaged member: {error}", where=f"{self._path.name}!{member.name}") from error
 
     def _problem(self, kind: ArchiveProblemKind, member: str, detail: str) -> None:
         self.problems.append(ArchiveProblem(kind=kind, member=member, detail=detail))

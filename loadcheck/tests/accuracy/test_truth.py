@@ -54,10 +54,7 @@ def test_a_verdict_that_no_command_confirms_is_a_gap():
     [
         (("LB506", "a.dist-info/METADATA", ("onnxruntime >=1.19",)), ""),
         (("LB506", "a.dist-info/METADATA", ("onnxruntime>=1.20",)), "does not show"),
-        (("LB610", "a/libonnxruntime.so", ("/home/ci/a/src.c",)), ""),
-        (("LB610", "a/libonnxruntime.so", ("/home/ci/b/src.c",)), "does not show"),
         (("LB107", "a/libx.so", ("NEEDED libonnxruntime.so",)), "unzip -Z1 {wheel} shows /libonnxruntime.so"),
-        (("LB505", "", ("no license",)), ""),
         (("LB103", "a/libonnxruntime.so", ("nothing of this form",)), "no command confirms"),
         (("LB104", "a/libonnxruntime.so", ("exports OrtGetApiBase",)), "no command confirms"),
     ],

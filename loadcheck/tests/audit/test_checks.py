@@ -23,7 +23,7 @@ from tests.audit.cases.case import check_case
 
 from loadcheck.audit import audit_here
 from loadcheck.engine.catalog import FAMILIES, own_checks
-from loadcheck.engine.profiles import PROFILES
+from loadcheck.model import PROFILES
 
 PARTS = (
     linkage, undefined, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks,
@@ -43,11 +43,6 @@ def test_every_check_has_its_profiles():
     assert all("all" in check.profiles for check in own_checks().values())
     in_each = {code for code, check in own_checks().items() if len(check.profiles) == len(PROFILES)}
     assert in_each == {"LB601", "LB604", "LB605"}  # a check that states none is in each
-
-
-def test_an_error_is_in_the_default_profile_unless_it_needs_rules_of_a_project():
-    errors = {code for code, check in own_checks().items() if check.severity == "error" and check.profiles == ("all",)}
-    assert errors == {"LB201", "LB204", "LB406", "LB407"}  # exports and twins are configured
 
 
 def test_every_code_has_a_bad_subject():

@@ -182,45 +182,12 @@ def test_a_waiver_without_a_reason_is_refused():
         Waiver(code="LB101", subject="*", reason=" ")
 
 
-def test_a_missing_twin_is_reported(bench):
-    report = audit_here(bench.wheel(), Policy(twins=({"wheel": "latenn", "nupkg": "Latenn"},)))
-    assert [(skip.check, skip.reason) for skip in report.skipped] == [
-        ("LB407", "this audit does not include Latenn, which promises the same library")
-    ]
-
-
-def test_rids_of_a_nupkg_without_a_wheel_are_reported(bench):
-    nupkg = bench.nupkg(
-        {
-            "runtimes/linux-x64/native/liblatenn.so": bench.good(),
-            "runtimes/linux-arm64/native/liblatenn.so": bench.good("aarch64-linux-gnu.2.28"),
-        }
-    )
-    report = audit_here([*bench.wheel(version="1.0.0"), *nupkg])
-    assert [skip.reason for skip in report.skipped] == ["this audit includes no wheel for linux-arm64"]
-    assert report.findings == ()
-
-
 def test_missing_parts_are_reported(bench):
     report = audit_here(split()(bench)[:1])
     assert [(skip.check, skip.reason) for skip in report.skipped if skip.check == "LB410"] == [
         ("LB410", "this audit includes none of its parts")
     ]
     assert report.findings == ()
-
-
-def test_exports_of_a_package_are_asked_of_its_parts_too(bench):
-    report = audit_here(split()(bench), Policy(exports={"Latenn": ("other_*",)}))
-    assert {finding.code for finding in report.findings if finding.subject.startswith("Latenn.runtime.linux-x64")} >= {
-        "LB201"
-    }
-
-
-def test_other_versions_are_no_twins(bench):
-    other = bench.compiler.library("int latenn_other(void) { return 2; }\n").read_bytes()
-    wheel = bench.wheel(version="2.0.0")
-    nupkg = bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": other})
-    assert audit_here([*wheel, *nupkg]).findings == ()
 
 
 def test_nothing_is_written(bench):

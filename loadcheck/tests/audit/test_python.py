@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadcheck.readers.python import parse_python
+from loadcheck.readers.opened import parse_python
 
 
 def test_code_has_a_tree_and_no_warning_of_it_is_shown():

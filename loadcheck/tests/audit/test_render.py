@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from tests.audit.conftest import make_report
 
-from loadcheck.engine.catalog import checks, explain, own_checks
+from loadcheck.engine.catalog import explain, own_checks
 from loadcheck.engine.cause import cause_id, fingerprint, stable
 from loadcheck.engine.policy import Policy
 from loadcheck.engine.registry import Hit
@@ -14,7 +14,6 @@ from loadcheck.engine.wording import demangle
 from loadcheck.errors import UserError
 from loadcheck.model import AuditReport, Finding
 from loadcheck.reports.console import audit_text
-from loadcheck.reports.pages import check_index, check_pages
 from loadcheck.reports.render import RENDERERS, audit_json, audit_schema
 
 
@@ -229,15 +228,6 @@ def test_json_of_a_name_that_is_no_text_is_json():
     finding = Finding(code="LB602", severity="error", subject="x.tar.gz!\udcff", message="m", fix="f")
     document = json.loads(audit_json(AuditReport(subjects=1, findings=(finding,))).encode())
     assert document["findings"][0]["subject"] == "x.tar.gz!\udcff"
-
-
-def test_every_check_has_a_page_and_the_index_names_it():
-    pages, index = check_pages(), check_index()
-    for code, check in checks().items():
-        assert check.rationale in pages[f"checks/{code}.md"]
-        assert check.fix in pages[f"checks/{code}.md"]
-        assert f"| {code} |" in index
-    assert len(pages) == len(checks())
 
 
 def test_explain_knows_codes_in_any_case_and_names_them_otherwise():

@@ -18,7 +18,6 @@ from loadcheck.engine.policy import fits_any
 from loadcheck.engine.reader import find_reader
 from loadcheck.engine.supply import requirement_rows
 from loadcheck.readers.package import kind_of, read_package
-from loadcheck.readers.strings import Sought
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -128,9 +127,9 @@ def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product
     report = audit_paths([path], policy)
     kind = kind_of(path)
     reader = find_reader(kind)
-    sought = Sought(markers=(_STUB, *(runtime.environment for runtime in known)))
+    markers = (_STUB, *(runtime.environment for runtime in known))
     contents = read_package(
-        path, kind, is_text=reader.is_text, sought=sought, lost={}, about_to_read=lambda _name: None
+        path, kind, is_text=reader.is_text, markers=markers, lost={}, about_to_read=lambda _name: None
     )
     return Product(
         contents=replace(contents, project=reader.find_project(contents)),

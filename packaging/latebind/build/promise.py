@@ -5,9 +5,10 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from latebind.config.exports import lacking
 from latebind.errors import BuildError
 from latebind.tables.targets import target
-from loadcheck.binary import floors, lacking, read_images
+from loadcheck.binary import floors, read_images
 from loadcheck.text import plural
 
 if TYPE_CHECKING:

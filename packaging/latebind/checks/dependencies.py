@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from latebind.checks.policy import find_rules
+from latebind.checks.policy import TWINS, find_rules
 from latebind.checks.supplier import suppliers
-from loadcheck.engine.registry import TWINS, Hit, Skip, check
+from loadcheck.engine.registry import Hit, Skip, check
 from loadcheck.engine.supply import requirement_rows
 
 if TYPE_CHECKING:

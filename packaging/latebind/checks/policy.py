@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
+    from loadcheck.model import Kind
+
+TWINS: tuple[Kind, ...] = ("wheel", "nupkg", "npm", "jar")
+"""What each package of a configuration can become: with the same libraries in every ecosystem."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +47,22 @@ class BindingPolicy(Policy):
     """The packages whose users install the runtime apart, by the project's own choice."""
     modules: Mapping[str, str] = field(default_factory=dict)
     """Distribution to the name with which Python imports it."""
+    exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Allowed exports: a glob of library file names, or the name of a distribution or package, to symbol globs."""
+    twins: tuple[Mapping[str, str], ...] = ()
+    """Packages that contain the same native files: kind to distribution, NuGet id or npm name."""
 
     def judges_link(self, library: str) -> bool:
         """Whether LB101 runs and judges it."""
         takes = self.choice.takes("LB101")
         return takes and any(fits_any(library, runtime.linked_globs) for runtime in self.runtimes)
+
+    def allowed_exports(self, file_name: str, project: str) -> tuple[str, ...] | None:
+        """The symbol globs for a library, or None if no rule names it or its package."""
+        for key, globs in self.exports.items():
+            if fnmatchcase(file_name, key) or (project and key.lower() == project.lower()):
+                return globs
+        return None
 
     def must_require(self, project: str, runtime: RuntimePreset) -> bool:
         """Whether a package has to require a runtime: it binds that one, and the project chose nothing else."""

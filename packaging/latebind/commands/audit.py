@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from latebind.commands.common import new_folder, open_project
 from latebind.errors import LatebindError
-from loadcheck.cli import audit, choose_checks, declare_audit, load_baseline
+from loadcheck.cli import choose_checks, declare_audit, load_baseline, print_report
 
 if TYPE_CHECKING:
     import argparse
@@ -35,6 +35,8 @@ def declare_audit_command(add: Add) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
+    from loadcheck.audit import audit_paths
+
     if arguments.explain:
         _explain(arguments.explain)
         return 0
@@ -48,7 +50,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     policy = _make_policy(arguments, config)
     baseline = load_baseline(arguments, _find_baseline(config))
     report_file = arguments.output / "audit.json" if arguments.output else None
-    return audit(paths, policy, arguments, baseline, report_file)
+    return print_report(audit_paths(paths, policy), policy, arguments, baseline, report_file)
 
 
 def _open_project(arguments: argparse.Namespace) -> Project:

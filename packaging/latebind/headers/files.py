@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError
 from loadcheck.archive import ZipReader
-from loadcheck.tarball import TarReader
+from loadcheck.tarball import Tar
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
@@ -102,9 +102,9 @@ def _read_archive(path: Path) -> dict[str, bytes]:
 
 
 def _read_tar(path: Path) -> Iterator[tuple[str, bytes]]:
-    for member, blocks in TarReader(path).files():
+    for member in Tar(path).files():
         if member.name.endswith(_SUFFIXES):
             if member.size > _LONGEST:
                 text = f"{human_size(member.size)} exceed the limit of {human_size(_LONGEST)}"
                 raise InputError(text, where=f"{path.name}!{member.name}")
-            yield member.name, b"".join(blocks())
+            yield member.name, b"".join(member.blocks())

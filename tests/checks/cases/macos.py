@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tests.audit.cases.case import contents, dylib, mac, mac_runtime, wheel
 from tests.audit.cases.macos import (
+    DELETE,
     ENTRY,
+    HIDDEN,
     LATE,
     LOAD_WEAK,
     MARKER,
@@ -25,6 +27,8 @@ from tests.audit.corpus import (
     universal,
 )
 
+from tests.checks.cases.projects import ONLY_LATENN
+
 CASES = [
     row("LB101", "linked", mac(link_runtime), of(LATE), "LC_LOAD_DYLIB @rpath/libonnxruntime.1"),
     row("LB101", "linked weakly", linked_by(LOAD_WEAK), of(LATE), "LC_LOAD_WEAK_DYLIB @rpath/libonnxruntime.1.dylib"),
@@ -44,4 +48,7 @@ CASES = [
     row("LB801", "one entry point alone", of(ENTRY), of(f"{ENTRY}{SECOND}"), "ReleaseEpFactory"),
     row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{F}"), of(f"{ENTRY}{SECOND}"), "latenn_f",
         severity="warning"),
+    row("LB201", "a function of the loader is exported", of(f"{F}int lb_bind(void) {{ return 1; }}\n"),
+        of(f"{F}{HIDDEN} int lb_bind(void) {{ return 1; }}\n"), "lb_bind", policy=ONLY_LATENN),
+    row("LB201", "the C++ library's operators are exported", of(f"{F}{DELETE}"), of(F), "_ZdlPv", policy=ONLY_LATENN),
 ]  # fmt: skip

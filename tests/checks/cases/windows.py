@@ -9,6 +9,7 @@ from tests.audit.cases.windows import (
     ENTRY,
     LATE,
     MARKER,
+    MODULE,
     SECOND,
     F,
     compile_dll,
@@ -18,6 +19,8 @@ from tests.audit.cases.windows import (
     row,
 )
 from tests.audit.corpus import RUNTIME, USER
+
+from tests.checks.cases.projects import ONLY_LATENN
 
 CASES = [
     row("LB101", "linked", windows(link_runtime()), of(LATE), "import of onnxruntime.dll"),
@@ -38,4 +41,14 @@ CASES = [
         "ReleaseEpFactory"),
     row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{SECOND}{F}", exports=[*BOTH, "latenn_f"]),
         of(f"{ENTRY}{SECOND}", exports=BOTH), "latenn_f", severity="warning"),
+    row("LB201", "a function of the loader is exported",
+        of(f"{F}int lb_bind(void) {{ return 1; }}\n", exports=["latenn_f", "lb_bind"]),
+        of(f"{F}int lb_bind(void) {{ return 1; }}\n"), "lb_bind", policy=ONLY_LATENN),
+    row("LB201", "a Python module exports a function beside its C++ symbols",
+        of(f"{MODULE}int lb_bind(void) {{ return 1; }}\n", exports=["PyInit__m", "_ZTI5error", "lb_bind"]),
+        of(MODULE, exports=["PyInit__m", "_ZTI5error"]), "1 symbol that `exports` does not list: lb_bind",
+        policy=ONLY_LATENN),
+    row("LB201", "a library that is no module exports a C++ symbol",
+        of(f"{F}int _ZTI5error(void) {{ return 1; }}\n", exports=["latenn_f", "_ZTI5error"]),
+        of(F), "_ZTI5error", policy=ONLY_LATENN),
 ]  # fmt: skip

@@ -109,7 +109,7 @@ def test_a_wheel_without_a_license_file_gets_that_of_the_project(tmp_path, pypro
     stated = [line[14:] for line in inside["tiny-1.2.3.dist-info/METADATA"].decode().splitlines() if "-File: " in line]
     assert stated == list(expected)
     found = audit_here([packages["wheel"]]).findings
-    assert [finding.code for finding in found if finding.code in ("LB505", "LB507")] == ([] if expected else ["LB505"])
+    assert "LB507" not in {finding.code for finding in found}
     shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
     again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out", "-Ctoolchain=zig")
     assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())

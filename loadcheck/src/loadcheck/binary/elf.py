@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.binary.dlopen import list_opened
 from loadcheck.binary.elffile import ElfFile
 from loadcheck.binary.elfsymbols import Versions, dynamic_symbols
-from loadcheck.binary.elfsystem import COPROCESSORS, find_system, isa_level
+from loadcheck.binary.elfsystem import COPROCESSORS, find_system, isa_level, list_opened
 from loadcheck.binary.gil import keeps_gil
 from loadcheck.binary.image import Data, FileType, Image, python_module
 from loadcheck.binary.text import name_in

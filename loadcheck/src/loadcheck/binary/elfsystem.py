@@ -1,16 +1,19 @@
-"""Reads for which system and processors an ELF file is: from its header, notes, interpreter and needed versions.
+"""Reads for which system and processors an ELF file is, and what it says that it opens: from its header and notes.
 
 Sources: the System V ABI (EI_OSABI, e_machine) and its supplement for x86-64; elf.h of glibc, bionic, FreeBSD, NetBSD
-and OpenBSD; LLVM's ELF.h.
+and OpenBSD; LLVM's ELF.h; uapi-group.org, "ELF dlopen Metadata" (.note.dlopen).
 """
 
 from __future__ import annotations
 
+import json
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from loadcheck.binary.image import Opened
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from loadcheck.binary.elffile import ElfFile
 
@@ -61,6 +64,8 @@ _X86_64 = 62
 _LEVELS = {8: "x86-64-v4", 4: "x86-64-v3", 2: "x86-64-v2"}
 _OF_BIONIC = "LIBC"
 """The version of most symbols in Android's C library, whose file name is that of musl's."""
+_NT_FDO_DLOPEN = 0x407C0C0A
+_PRIORITIES = ("required", "recommended", "suggested")
 
 
 def find_system(
@@ -91,3 +96,24 @@ def isa_level(file: ElfFile) -> str:
             return next((level for bit, level in _LEVELS.items() if value & bit), "")
         position += 8 + (size + 7 & ~7)
     return ""
+
+
+def list_opened(file: ElfFile) -> tuple[Opened, ...]:
+    """The features of a file's notes, each with libraries of which it opens one; without entries of another form."""
+    return tuple(opened for text in file.list_notes(b"FDO", _NT_FDO_DLOPEN) for opened in _read(text))
+
+
+def _read(text: bytes) -> Iterator[Opened]:
+    try:
+        entries: Any = json.loads(text.rstrip(b"\0"))
+    except (ValueError, RecursionError):
+        return
+    for entry in entries if isinstance(entries, list) else ():
+        names = entry.get("soname") if isinstance(entry, dict) else None
+        if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+            priority = entry.get("priority", "recommended")
+            yield Opened(
+                names=tuple(names),
+                feature=str(entry.get("feature", "")),
+                priority=priority if priority in _PRIORITIES else "recommended",
+            )

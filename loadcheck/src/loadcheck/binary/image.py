@@ -102,12 +102,9 @@ class Image:
     min_os: str = ""
     """The oldest system that the image declares: `11.0`."""
     is_signed: bool = False
-    """Whether a code signature is present."""
+    """Whether a Mach-O file has a code signature."""
     signed_pages: SignedPages | None = None
     """What a Mach-O file's signature covers; None if it cannot be judged. Its certificates are not verified."""
-    aslr: Literal["none", "32-bit", "full"] = "full"
-    """Whether the loader may choose the address; "32-bit" if a PE refuses high addresses."""
-    is_nx: bool = True
     page: int = 0
     """The largest page, in bytes, on which an ELF file's segments can be mapped; 0 for other formats."""
     static_tls: int = 0

@@ -49,8 +49,7 @@ _FILE_TYPES: Mapping[int, FileType] = {
     10: "object",  # the debug companion of a stripped file
     11: "object",  # a kernel extension
 }
-_FLAG_TWO_LEVEL, _FLAG_STACK_EXECUTION, _FLAG_PIE = 0x80, 0x20000, 0x200000
-_MH_EXECUTE = 2
+_FLAG_TWO_LEVEL = 0x80
 _LINKS: Mapping[int, LinkKind] = {
     0xC: "normal",
     0x80000018: "weak",
@@ -253,7 +252,6 @@ class MachoFile:
             exports=exports,
             rpath=tuple(self.rpaths),
             is_static=not self.libraries,
-            exec_stack=bool(self.flags & _FLAG_STACK_EXECUTION),
             build_id=self.data[self.uuid_place].hex(),
             has_debug_info=self.has_dwarf or symbols.has_debug_map,
             python_module=python_module(exports),
@@ -261,7 +259,6 @@ class MachoFile:
             min_os=self.min_os,
             is_signed=bool(self.signature),
             signed_pages=read_signed_pages(self.data, *self.signature) if self.signature and is_linked else None,
-            aslr="none" if self.type == _MH_EXECUTE and not self.flags & _FLAG_PIE else "full",
         )
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 # As wheel platform tags spell them. Files with code for two processors are marked AMD64 or ARM64.
 _ARCH = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
 _HYBRID = {"x86_64": "arm64ec", "aarch64": "arm64x"}
-_DLL, _NX = 0x2000, 0x100
-_EXPORTS, _IMPORTS, _SIGNATURE, _LOAD_CONFIG, _DELAYED = 0, 1, 4, 10, 13
+_DLL = 0x2000
+_EXPORTS, _IMPORTS, _LOAD_CONFIG, _DELAYED = 0, 1, 10, 13
 _CHPE_METADATA = 200
 """Where the load configuration of a 64-bit file points to the description of code for two processors."""
 
@@ -44,9 +44,6 @@ def read_pe(data: Data) -> Image:
         is_static=not normal and not delayed,
         has_debug_info=file.has_dwarf,
         python_module=python_module(exports),
-        is_signed=all(file.directory(_SIGNATURE)),
-        aslr=file.aslr,
-        is_nx=bool(file.flags & _NX),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from loadcheck.binary.text import Reading
 from loadcheck.errors import InputError
@@ -12,8 +12,6 @@ from loadcheck.errors import InputError
 if TYPE_CHECKING:
     from loadcheck.binary.image import Data
 
-_RELOCATIONS_STRIPPED = 0x1
-_HIGH_ENTROPY, _DYNAMIC_BASE = 0x20, 0x40
 _EXECUTE = 0x20000000
 _PE32_PLUS = 0x20B
 
@@ -51,7 +49,6 @@ class PeFile:
         self.machine, count, _, symbols, number, size, self.characteristics = self.unpack("HHIIIHH", start + 4)
         optional = start + 24
         (magic,) = self.unpack("H", optional)
-        (self.flags,) = self.unpack("H", optional + 70)
         self.is_64 = magic == _PE32_PLUS
         (self.base,) = self.unpack("Q" if self.is_64 else "I", optional + (24 if self.is_64 else 28))
         self._directories = optional + (112 if self.is_64 else 96)
@@ -94,13 +91,6 @@ class PeFile:
     def has_dwarf(self) -> bool:
         """Whether it has debug information from GCC or Clang."""
         return any(self._long_name(section.name).startswith(b".debug_info") for section in self._sections)
-
-    @property
-    def aslr(self) -> Literal["none", "32-bit", "full"]:
-        """Whether the loader may place the file anywhere."""
-        if not self.flags & _DYNAMIC_BASE or self.characteristics & _RELOCATIONS_STRIPPED:
-            return "none"
-        return "full" if self.flags & _HIGH_ENTROPY or not self.is_64 else "32-bit"
 
     def _long_name(self, name: bytes) -> bytes:
         """The name of a section; `/4` is the text at byte 4 of the table after the symbols."""

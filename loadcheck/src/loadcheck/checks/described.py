@@ -29,15 +29,16 @@ def page_incomplete(package: Contents) -> Iterator[Hit | Skip]:
 
     `twine check --strict` refuses a wheel or sdist without a README, and NuGet warns of a package without one. Maven
     Central requires a name, a description, a URL, licenses, developers and the place of the sources in each POM. A POM
-    with a parent is not judged, because the parent may have them.
+    with a parent is not judged, because the parent may have them. Many companies reject packages without a license.
     """
     description = find_reader(package.kind).find_description(package)
     if description is None:
         return
-    missing = [name for name, is_there in description.fields.items() if not is_there]
+    inner, fields = description
+    missing = [name for name, is_there in fields.items() if not is_there]
     if missing:
         yield Hit(
-            inner=description.inner,
+            inner=inner,
             message=f"has no {' and no '.join(missing)}",
             evidence=tuple(f"missing: {name}" for name in missing),
         )

@@ -1,4 +1,4 @@
-"""Checks LB601-LB605, LB609, LB610 and LB612: damage, hostile archives, and leftovers of the build."""
+"""Checks LB601-LB605, LB609 and LB612: damage, hostile archives, and leftovers of the build."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from loadcheck.archive import ArchiveProblemKind
     from loadcheck.binary import Image
-    from loadcheck.engine.policy import Policy
     from loadcheck.model import Severity
     from loadcheck.readers.contents import Contents, File
 
@@ -171,11 +170,10 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
             )
 
 
-SLOW_FIX = (
+_SLOW_FIX = (
     "The audit of this file is not finished. If the file is not unusually large, report a bug in loadcheck and attach "
     "the file."
 )
-SLOW_SEVERITY: Severity = "warning"
 
 
 @check(
@@ -197,16 +195,15 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     """
     for file in package.files:
         if file.died:
-            message, slow = f"was not audited: the reader {file.died}", is_slow(file.died)
-            fix, severity = (SLOW_FIX, SLOW_SEVERITY) if slow else ("", None)
+            slow = is_slow(file.died)
             others = tuple(f"{name}: {how}" for name, how in package.lost.items() if name != file.name)
             yield Hit(
                 cause="slow" if slow else "crash",
                 inner=file.name,
-                message=message,
+                message=f"was not audited: the reader {file.died}",
                 evidence=(file.died, *others),
-                fix=fix,
-                severity=severity,
+                fix=_SLOW_FIX if slow else "",
+                severity="warning" if slow else None,
             )
 
 
@@ -228,49 +225,17 @@ def leftovers(package: Contents) -> Iterator[Hit | Skip]:
 
 
 @check(
-    "LB610",
-    "Path of the build machine",
-    "note",
-    profiles=("all",),
-    seeks_paths=True,
-    because="Nothing fails.",
-    example="liblatenn.so contains /home/ci/latenn/src/core.c",
-    fix="With GCC or clang, compile with -ffile-prefix-map=$PWD=., which also changes __FILE__. Strip the result.",
-)
-def build_path(package: Contents) -> Iterator[Hit | Skip]:
-    """A path of the build machine reveals who built the file and where, and makes builds of the same source differ."""
-    for file in package.native:
-        if file.paths:
-            yield Hit(
-                cause="copied" * file.is_grafted,
-                inner=file.name,
-                message="contains paths of the build machine",
-                evidence=file.paths,
-                fix="Build this library, which was copied into the package, in a folder like /src." * file.is_grafted,
-            )
-
-
-@check(
     "LB612",
     "Debug information left in",
     "note",
     profiles=("all",),
-    because="Debug information takes space. The finding is a warning in packages of your own project.",
+    because="Debug information only takes space.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: section .debug_info",
     fix="Strip the library (cmake --install --strip) and keep its symbols in a separate archive.",
 )
-def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Debug information is often most of a library's size, and contains paths of the build machine.
-
-    In a package of your own project, debug information usually means that a debug build was packed instead of the
-    release build.
-    """
-    is_of_project = policy.allowed_exports(file.base or package.path.name, package.project) is not None
+def debug_info(file: File, image: Image) -> Iterator[Hit | Skip]:
+    """Debug information is often most of a library's size, and contains paths of the build machine."""
     if image.has_debug_info:
         seen = "__DWARF segment or debug map" if image.format == "macho" else "section .debug_info"
-        yield Hit(
-            message=f"contains debug information; the file size is {human_size(file.size)}",
-            evidence=(seen,),
-            severity="warning" if is_of_project else "note",
-        )
+        yield Hit(message=f"contains debug information; the file size is {human_size(file.size)}", evidence=(seen,))

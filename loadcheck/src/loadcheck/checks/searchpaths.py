@@ -35,10 +35,10 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "Search path outside the package",
     "warning",
     profiles=("loads",),
-    because="The loader does not find the libraries of the build machine on other machines. The finding is an error if "
-    "other users can put a library into the path's folder, because the loader then opens that library. It is a note if "
-    "every needed library is found without the path, if the package's Python code opens the libraries first, or if the "
-    "file is for a processor that the tag does not name.",
+    because="The loader does not find the libraries of the build machine on other machines, or opens those that other "
+    "users of a machine put into the path's folder. The finding is a note if every needed library is found without the "
+    "path, if the package's Python code opens the libraries first, or if the file is for a processor that the tag does "
+    "not name.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
     fix="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
@@ -64,12 +64,12 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
                 else "to " + " and ".join(dict.fromkeys(path or "the current folder" for path in unsafe))
             )
             severity, assumption = _path_severity(package, file, image, bad, is_unsafe=bool(unsafe))
-            who = f"; other users can write {where}" if unsafe else ""
+            who = f"; where a machine has other users, they can put libraries {where}" if unsafe else ""
             is_unused = severity == "note" and not _list_searched(image)
             who += "; no needed library is searched for there" * is_unused
             yield Hit(
                 cause=f"{table} unsafe" if unsafe else table,
-                names=tuple(bad) if severity == "error" else (),
+                names=tuple(bad) if unsafe and severity == "warning" else (),
                 message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),
                 fix=_fix_path(file, image, [path for path in paths if path not in bad]),
@@ -116,7 +116,7 @@ def _list_searched(image: Image) -> list[str]:
 def _path_severity(
     package: Contents, file: File, image: Image, paths: list[str], *, is_unsafe: bool
 ) -> tuple[Severity, str]:
-    """An error if others can put a library there, a warning if one is missing and no path leads into the package.
+    """A warning if others can put a library there, or if one is missing and no path leads into the package.
 
     With what a note assumes.
     """
@@ -124,7 +124,7 @@ def _path_severity(
     if not searched or misfits(package, file):
         return "note", ""
     if is_unsafe:
-        return "error", ""
+        return "warning", ""
     inside = provided_libraries(package)
     lacking = [
         name

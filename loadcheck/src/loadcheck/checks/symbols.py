@@ -1,11 +1,9 @@
-"""Checks LB2xx: what a binary exports."""
+"""Check LB202: which C++ symbols a binary exports."""
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from loadcheck.binary import lacking
 from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from loadcheck.engine.wording import first, some
 from loadcheck.text import plural
@@ -13,9 +11,8 @@ from loadcheck.text import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from loadcheck.binary import Export, Format, Image
-    from loadcheck.engine.policy import Policy
-    from loadcheck.readers.contents import Contents, File
+    from loadcheck.binary import Export, Image
+    from loadcheck.readers.contents import File
 
 # Placement forms replace nothing: [new.delete.placement] of the C++ standard.
 _PLACEMENT = frozenset({"_ZnwmPv", "_ZnamPv", "_ZnwjPv", "_ZnajPv", "_ZdlPvS_", "_ZdaPvS_"})
@@ -26,9 +23,8 @@ _ALLOCATION = ("_Znw", "_Zna", "_Zdl", "_Zda")
 _EDGES = {"__bss_start", "_edata", "_end", "_init", "_fini", "__end__", "_bss_end__", "__bss_end__", "__bss_start__",
           "_mh_dylib_header", "_mh_bundle_header", "_mh_execute_header", "__dso_handle"}  # fmt: skip
 _SECTION_EDGES = ("__start_", "__stop_")
-_CXX = ("_Z", "?")  # the Itanium names of GCC and clang, and Microsoft's
-_OWN_ENTRY = ("PyInit_", "PyModExport_")
-_FIX_ON_MACOS = (
+CXX = ("_Z", "?")  # the Itanium names of GCC and clang, and Microsoft's
+FIX_ON_MACOS = (
     "Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,-exported_symbols_list,FILE. zig's "
     "linker ignores this list and exports operator new and delete, unless `latebind build` runs zig."
 )
@@ -37,46 +33,6 @@ _FIX_ON_WINDOWS = (
     "Remove __declspec(dllexport) from C++ code, or list the exports in a .def file. In a project that latebind "
     "builds, write hide = true below [native] in latebind.toml."
 )
-
-
-@check(
-    "LB201",
-    "Export that the configuration does not allow",
-    "error",
-    profiles=("all",),
-    because="The configuration promises which symbols are exported.",
-    formats=EVERY_FORMAT,
-    example='liblatenn.so exports lb_bind; allowed: ["latenn_*"]',
-    fix="Compile with -fvisibility=hidden and mark the functions to export, or add the symbol to the package's "
-    "`exports`.",
-)
-def export_outside_policy(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Every export is an interface that other code can bind to, and a name that can clash with another library's.
-
-    The check applies if the configuration lists what a package exports. The C++ symbols of a Python module do not
-    count: nobody links against a module, and pybind11 and nanobind export their exceptions on Windows. LB202 reports
-    such symbols.
-    """
-    allowed = policy.allowed_exports(file.base or package.path.name, package.project)
-    if allowed is None:
-        return
-    names = [export.name for export in list_offered_exports(image)]
-    entries = [name for name in names if name.startswith(_OWN_ENTRY)]
-    surplus = [
-        name
-        for name in names
-        if not any(fnmatchcase(name, glob) for glob in allowed)
-        if name not in entries and not (entries and name.startswith(_CXX))
-    ]
-    is_for_macos = image.format == "macho" and all(name.startswith(_CXX) for name in surplus)
-    if surplus:
-        yield Hit(
-            cause="of macOS" * is_for_macos,
-            names=tuple(surplus),
-            message=f"exports {plural(len(surplus), 'symbol')} that `exports` does not list: {first(surplus)}",
-            evidence=(f"allowed: {', '.join(allowed) or 'none'}", *some(surplus)),
-            fix=_FIX_ON_MACOS * is_for_macos,
-        )
 
 
 @check(
@@ -99,7 +55,7 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     symbols, but on Windows, too, the names bind callers to one compiler and its run-time library.
     """
     names = [
-        export.name for export in list_offered_exports(image) if export.name.startswith(_CXX) and not export.forward
+        export.name for export in list_offered_exports(image) if export.name.startswith(CXX) and not export.forward
     ]
     merged = names if image.format != "pe" else []
     allocation = [
@@ -111,7 +67,7 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     fix = (
         "This library was copied into the package: build it with hidden visibility, or ask its project to do so."
         * file.is_grafted
-    ) or {"macho": _FIX_ON_MACOS, "pe": _FIX_ON_WINDOWS}.get(image.format, "")
+    ) or {"macho": FIX_ON_MACOS, "pe": _FIX_ON_WINDOWS}.get(image.format, "")
     if allocation:
         yield Hit(
             cause=f"allocation {place}",
@@ -127,39 +83,6 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
             evidence=some(names),
             fix=fix,
         )
-
-
-@check(
-    "LB204",
-    "Export missing",
-    "error",
-    profiles=("all",),
-    because="Callers cannot find a function that the configuration promises.",
-    example="liblatenn.so does not export latenn_load",
-    fix="Export the symbol, or correct the package's `exports`. A name with a wildcard in `exports` allows symbols, "
-    "but requires none.",
-)
-def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
-    """A name without a wildcard in `exports` is a promise. If the export is missing, loading or the first call fails.
-
-    One library of the package must export the symbol on each platform. The check applies if the configuration lists
-    what a package exports.
-    """
-    groups: dict[tuple[tuple[str, ...], str, Format], list[tuple[File, Image]]] = {}
-    for file, image in package.images:
-        listed = policy.allowed_exports(file.base or package.path.name, package.project)
-        if listed is not None and image.file_type == "shared":
-            groups.setdefault((listed, file.folder, image.format), []).append((file, image))
-    for (listed, _, _), libraries in groups.items():
-        names = sorted({export.name for _, image in libraries for export in list_offered_exports(image)})
-        missing = lacking(listed, [image for _, image in libraries])
-        if missing:
-            yield Hit(
-                names=tuple(missing),
-                message=f"does not export {', '.join(missing)}, which the configuration lists",
-                evidence=some([f"exports {name}" for name in names]) or ("exports nothing",),
-                inner=libraries[0][0].name,
-            )
 
 
 def list_offered_exports(image: Image) -> list[Export]:

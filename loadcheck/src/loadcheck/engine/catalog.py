@@ -5,15 +5,16 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from operator import eq
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+import loadcheck
 from loadcheck.engine.registry import Check
 from loadcheck.errors import UserError
-from loadcheck.registry import load_parts
 from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
@@ -87,15 +88,14 @@ def _load_checks(entry: EntryPoint) -> Iterator[Check]:
                 where=f"entry point {GROUP}: {entry.name} = {entry.value}",
                 advice="Give its checks another prefix, such as ACME in ACME001.",
             )
-        yield check if is_own else check.provided_by(distribution)
+        yield check if is_own else replace(check, origin=distribution)
 
 
 def _own_modules() -> Iterator[ModuleType]:
     """The modules with checks of loadcheck itself: those for several kinds of packages, and those of each."""
-    for module in (importlib.import_module("loadcheck.checks"), *load_parts("checks")):
-        names = [info.name for info in pkgutil.iter_modules(getattr(module, "__path__", ()))]
-        yield from (importlib.import_module(f"{module.__name__}.{name}") for name in sorted(names))
-        yield module
+    for info in pkgutil.walk_packages(loadcheck.__path__, f"{loadcheck.__name__}."):
+        if ".checks" in info.name:
+            yield importlib.import_module(info.name)
 
 
 def _list_checks(holder: object) -> Iterator[Check]:

@@ -12,7 +12,7 @@ from loadcheck.engine.choice import Choice
 from loadcheck.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from loadcheck.model import FailOn, Finding
 
@@ -64,10 +64,6 @@ class Policy:
 
     runtimes: tuple[Runtime, ...] = ()
     """The runtimes that other checks judge."""
-    exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Allowed exports: a glob of library file names, or the name of a distribution or package, to symbol globs."""
-    twins: tuple[Mapping[str, str], ...] = ()
-    """Packages that contain the same native files: kind to distribution, NuGet id or npm name."""
     glibc: str = ""
     """The configured floor of everything without a tag: nupkgs, folders, bare files. "" for none."""
     macos: str = ""
@@ -82,13 +78,6 @@ class Policy:
     def judges_link(self, library: str) -> bool:  # noqa: ARG002  # asked by those that know runtimes
         """Whether another check of this run judges that a binary links the library."""
         return False
-
-    def allowed_exports(self, file_name: str, project: str) -> tuple[str, ...] | None:
-        """The symbol globs for a library, or None if no rule names it or its package."""
-        for key, globs in self.exports.items():
-            if fnmatchcase(file_name, key) or (project and key.lower() == project.lower()):
-                return globs
-        return None
 
 
 GROUP = "loadcheck.policy"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from loadcheck.registry import load_parts
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable
 
-    from loadcheck.engine.registry import Hit
     from loadcheck.readers.contents import Contents, File, SubjectKind
 
+Description = tuple[str, Mapping[str, bool]]
+"""The file with what describes a package to people; and what its page in an index shows, each if the package has it."""
+_KINDS = ("wheel", "nuget", "npm", "maven", "sdk")
+"""In the order in which they are reported."""
 NativeFiles = dict[str, dict[str, tuple[str, str]]]
 """RID to file name to (subject of the file, SHA-256)."""
 
@@ -52,16 +55,6 @@ class TwinFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
-    """The metadata of a package that its page in an index shows."""
-
-    inner: str
-    """The file that has them."""
-    fields: Mapping[str, bool]
-    """What a page shows, and whether the package has it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PackageReader:
     """The packages of one kind."""
 
@@ -73,19 +66,15 @@ class PackageReader:
     find_rid: Callable[[Contents, File], str] = lambda _package, _file: ""
     """The RID for which a folder or the package's name promises a file; "" for none."""
     find_twin_facts: Callable[[Contents], TwinFacts | None] = lambda _package: None
-    is_whole: bool = False
-    """Whether a package holds all that one ecosystem gets, so that it is compared with those of other ecosystems."""
-    has_tags: bool = False
-    """Whether a package is for the targets in its name alone, so that others of the same name have the rest."""
     find_description: Callable[[Contents], Description | None] = lambda _package: None
-    """What describes a package to people; None if it cannot be read, or is elsewhere."""
-    find_license_problems: Callable[[Contents], Iterable[Hit]] = lambda _package: ()
+    """None if it cannot be read, or is elsewhere."""
 
 
 @cache
 def package_readers() -> Mapping[SubjectKind, PackageReader]:
     """The readers by kind, in the order of the ecosystems."""
-    return {reader.kind: reader for module in load_parts("reading") for reader in module.READERS}
+    modules = (importlib.import_module(f"loadcheck.kinds.{kind}.reading") for kind in _KINDS)
+    return {reader.kind: reader for module in modules for reader in module.READERS}
 
 
 def find_reader(kind: SubjectKind) -> PackageReader:

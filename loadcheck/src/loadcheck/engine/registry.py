@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from loadcheck.engine.profiles import PROFILES
 from loadcheck.errors import UserError
-from loadcheck.formats import list_audited_kinds
-from loadcheck.model import Finding, Profile, Severity, Skipped
+from loadcheck.formats import FORMATS
+from loadcheck.model import PROFILES, Finding, Profile, Severity, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,14 +19,12 @@ if TYPE_CHECKING:
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import SubjectKind
 
-ARCHIVES: tuple[SubjectKind, ...] = list_audited_kinds()
+ARCHIVES: tuple[SubjectKind, ...] = tuple(dict.fromkeys(form.audited_as for form in FORMATS))
 ALL_KINDS: tuple[SubjectKind, ...] = (*ARCHIVES, "folder", "binary")
-INSTALLED: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.is_installed)
+INSTALLED: tuple[SubjectKind, ...] = tuple(dict.fromkeys(form.audited_as for form in FORMATS if form.is_installed))
 """What consumers install."""
-TWINS: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.is_twin)
-"""What each package of a configuration can become: with the same libraries in every ecosystem."""
-PROMISING: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.promises_targets)
-"""What says for which target each library is."""
+PROMISING: tuple[SubjectKind, ...] = ("wheel", "nupkg", "jar", "sdk")
+"""What says for which target each library is: by tags, or by names of folders and files (`PackageReader.find_rid`)."""
 EVERY_FORMAT: tuple[Format, ...] = ("elf", "macho", "pe")
 
 Scope = Literal["binary", "package", "set"]
@@ -74,36 +71,64 @@ class Skip:
     unread: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Check:
-    """One rule: its code, where it applies, why it exists, and the function that decides."""
+    """One rule: its code, where it applies, why it exists, and the function that decides.
+
+    It decorates this function, whose docstring is the rationale that users read. The function is called with the values
+    that its parameters name; PARAMETERS lists those of each scope. Raises UserError for a code of another form and for
+    a parameter that the scope does not have.
+    """
 
     code: str
     title: str
     severity: Severity
-    because: str
-    """Why it has this severity, and when it has another one."""
-    scope: Scope
-    kinds: tuple[SubjectKind, ...]
-    formats: tuple[Format, ...]
-    rationale: str
+    _: KW_ONLY
     example: str
+    """One finding in short form."""
     fix: str
-    run: Callable[..., Iterable[Hit | Skip]]
-    parameters: tuple[str, ...]
-    """The values that `run` asks for, by name."""
+    """How to fix a Hit without a fix of its own."""
+    because: str = ""
+    """Why it has this severity, and when it has another one."""
+    scope: Scope | None = None
+    """By default, the parameters decide."""
+    kinds: tuple[SubjectKind, ...] = ALL_KINDS
+    formats: tuple[Format, ...] = ("elf",)
     profiles: tuple[Profile, ...] = tuple(PROFILES)
-    """The profiles that apply it."""
+    """The profiles that apply it: `"loads"` (the package installs and loads, and has no security hole), `"runtime"`
+    (late binding); every check is in `"all"`."""
     always: bool = False
     """Whether every choice applies it: an unreadable file was not judged, and a report must not hide that."""
     of_unread: bool = False
     """Whether it also judges packages that could not be opened, or whose reader died."""
     seeks_markers: Callable[[Policy], Iterable[str]] = lambda _policy: ()
     """The strings that it needs to be searched for in each binary; see `File.markers`."""
-    seeks_paths: bool = False
-    """Whether it needs the paths of build machines in each binary; see `File.paths`."""
     origin: str = ""
     """The distribution that provides the check; "" for loadcheck and latebind themselves."""
+    run: Callable[..., Iterable[Hit | Skip]] = lambda: ()
+    parameters: tuple[str, ...] = ()
+    """The values that `run` asks for, by name."""
+
+    @property
+    def rationale(self) -> str:
+        """Why it exists, for users."""
+        return inspect.cleandoc(self.run.__doc__ or "")
+
+    def __call__(self, run: Callable[..., Iterable[Hit | Skip]]) -> Check:
+        """The check that decides by a function."""
+        parameters = tuple(inspect.signature(run).parameters)
+        scope = self.scope or _scope_of(parameters)
+        unknown = [name for name in parameters if name not in PARAMETERS[scope]]
+        if unknown:
+            raise UserError(
+                f"check {self.code} has the parameter {unknown[0]!r}, which a {scope} check does not get",
+                advice=f"Use only these parameters: {', '.join(PARAMETERS[scope])}.",
+            )
+        if not _CODE.fullmatch(self.code):
+            advice = "Write 2 to 10 capital letters and 3 digits: ACME001."
+            raise UserError(f"{self.code!r} is not a valid check code", advice=advice)
+        profiles = tuple(name for name in PROFILES if name in (*self.profiles, "all"))
+        return replace(self, scope=scope, profiles=profiles, run=run, parameters=parameters)
 
     def judge(
         self, subject: Callable[[str], str], inner: str, policy: Policy, **values: object
@@ -130,11 +155,10 @@ class Check:
             arguments["policy"] = policy
         if None in arguments.values():
             return
-        if "runtime" not in self.parameters:
+        if "runtime" in self.parameters:
+            yield from ({**arguments, "runtime": runtime} for runtime in policy.runtimes)
+        else:
             yield arguments
-            return
-        for runtime in policy.runtimes:
-            yield {**arguments, "runtime": runtime}
 
     def _row(self, seen: Hit | Skip, subject: str) -> Finding | Skipped:
         if isinstance(seen, Skip):
@@ -154,73 +178,8 @@ class Check:
             assumption=seen.assumption,
         )
 
-    def provided_by(self, distribution: str) -> Check:
-        """The same check, with the distribution that provides it."""
-        return replace(self, origin=distribution)
 
-
-def check(  # noqa: PLR0913  # the declaration of a check is a table row
-    code: str,
-    title: str,
-    severity: Severity,
-    *,
-    example: str,
-    fix: str,
-    because: str = "",
-    scope: Scope | None = None,
-    kinds: tuple[SubjectKind, ...] = ALL_KINDS,
-    formats: tuple[Format, ...] = ("elf",),
-    profiles: tuple[Profile, ...] = tuple(PROFILES),
-    always: bool = False,
-    of_unread: bool = False,
-    seeks_markers: Callable[[Policy], Iterable[str]] = lambda _policy: (),
-    seeks_paths: bool = False,
-) -> Callable[[Callable[..., Iterable[Hit | Skip]]], Check]:
-    """Declare the decorated function as a check. Its docstring is the rationale that users read.
-
-    The function is called with the values that its parameters name; PARAMETERS lists those of each scope.
-    `example` is one finding in short form, `fix` how to fix a Hit without a fix of its own, and `because` why the check
-    has this severity, and when a Hit has another. By default the parameters decide the `scope`. `profiles` are
-    `"loads"` (the package installs and loads, and has no security hole) and `"runtime"` (late binding); every check is
-    in `all`. `kinds` limits the packages, `formats` the binaries. `seeks_markers` and `seeks_paths` ask for strings of
-    binaries; `always` and `of_unread` (LB6 only) also run the check unselected, and on packages that cannot be read.
-    Raises UserError for a code of another form and for a parameter that the scope does not have.
-    """
-
-    def declare(run: Callable[..., Iterable[Hit | Skip]]) -> Check:
-        parameters = tuple(inspect.signature(run).parameters)
-        chosen = scope or _scope_of(parameters)
-        unknown = [name for name in parameters if name not in PARAMETERS[chosen]]
-        if unknown:
-            raise UserError(
-                f"check {code} has the parameter {unknown[0]!r}, which a {chosen} check does not get",
-                advice=f"Use only these parameters: {', '.join(PARAMETERS[chosen])}.",
-            )
-        if not _CODE.fullmatch(code):
-            raise UserError(
-                f"{code!r} is not a valid check code", advice="Write 2 to 10 capital letters and 3 digits: ACME001."
-            )
-        return Check(
-            code=code,
-            title=title,
-            severity=severity,
-            because=because,
-            scope=chosen,
-            kinds=kinds,
-            formats=formats,
-            rationale=inspect.cleandoc(run.__doc__ or ""),
-            example=example,
-            fix=fix,
-            run=run,
-            parameters=parameters,
-            profiles=tuple(name for name in PROFILES if name in (*profiles, "all")),
-            always=always,
-            of_unread=of_unread,
-            seeks_markers=seeks_markers,
-            seeks_paths=seeks_paths,
-        )
-
-    return declare
+check = Check
 
 
 def _scope_of(parameters: tuple[str, ...]) -> Scope:

@@ -170,11 +170,6 @@ def other_folder(package: Contents, file: File, image: Image) -> str:
     return next((top for top in tops if top not in own_tops), "")
 
 
-def plain_letters(text: str) -> str:
-    """A name without case, hyphens and dots: what a project's names on different feeds have in common."""
-    return "".join(character for character in text.lower() if character.isalnum())
-
-
 def must_load(package: Contents, file: File, image: Image) -> bool:
     """Whether the file is a Python module, a module loads it, or nothing of the package works without it."""
     users = package.users_of(file.name)

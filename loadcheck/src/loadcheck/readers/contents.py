@@ -53,8 +53,6 @@ class File:
     """One; for universal Mach-O files, one per architecture."""
     markers: tuple[str, ...] = ()
     """The policy's markers that the file contains."""
-    paths: tuple[str, ...] = ()
-    """The first paths of a build machine that the file contains."""
     names: tuple[str, ...] = ()
     """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
     helpers: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from loadcheck.archive import ZipReader
 from loadcheck.errors import InputError
-from loadcheck.readers.python import parse_python
+from loadcheck.readers.opened import parse_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from loadcheck.readers.strings import list_windows
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -33,10 +35,11 @@ def find_numpy_use(data: Data, images: Iterable[Image]) -> NumpyUse | None:
     """How a module uses NumPy's C API; None if it does not, and where the file does not show it."""
     if not any(symbol.name.startswith("PyCapsule_") for image in images for symbol in image.imports):
         return None
-    if data.find(_API) < 0:
+    if all(data.find(_API, *window) < 0 for window in list_windows(data)):
         return None
-    minimum = max((target.decode("ascii") for target in _OF_NUMPY_2.findall(data)), key=_as_numbers, default="")
-    return NumpyUse(is_for_1=data.find(_OF_NUMPY_1) >= 0, minimum=minimum)
+    found = [match[1].decode("ascii") for window in list_windows(data) for match in _OF_NUMPY_2.finditer(data, *window)]
+    is_for_1 = any(data.find(_OF_NUMPY_1, *window) >= 0 for window in list_windows(data))
+    return NumpyUse(is_for_1=is_for_1, minimum=max(found, key=_as_numbers, default=""))
 
 
 def _as_numbers(version: str) -> tuple[int, ...]:

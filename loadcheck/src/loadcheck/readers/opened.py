@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+import warnings
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from loadcheck.readers.atimport import find_at_import
-from loadcheck.readers.python import parse_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -88,6 +88,16 @@ def find_opened(data: bytes) -> tuple[Opened, ...]:
     paths = find_at_import(tree, {call for call, _, _ in calls})
     found = (_judge_call(call, system, line, values, paths.get(call, "")) for call, system, line in calls)
     return tuple(dict.fromkeys(opened for opened in found if opened))
+
+
+def parse_python(code: bytes) -> ast.Module | None:
+    """The syntax tree of code; None if it cannot be parsed. Callers limit its size, which decides about the time."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in texts
+            return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _name(node: ast.AST) -> str:

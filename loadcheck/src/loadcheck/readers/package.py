@@ -17,15 +17,15 @@ from loadcheck.binary import is_managed, read_images, sniff
 from loadcheck.errors import InputError, UserError
 from loadcheck.formats import find_format
 from loadcheck.readers.contents import Contents, File, SubjectKind, WheelName
-from loadcheck.readers.javascript import SCRIPTS, find_required
 from loadcheck.readers.numpyapi import find_numpy_use
 from loadcheck.readers.opened import find_opened
+from loadcheck.readers.package_json import SCRIPTS, find_required
 from loadcheck.readers.sources import open_source
-from loadcheck.readers.strings import Sought, find_strings, helper_names, provider_names, search_helpers
+from loadcheck.readers.strings import find_markers, helper_names, provider_names, search_helpers
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
     from loadcheck.binary import Data
@@ -76,7 +76,7 @@ def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
     kind: SubjectKind,
     *,
     is_text: Callable[[str, int], bool],
-    sought: Sought,
+    markers: Collection[str],
     lost: Mapping[str, str],
     about_to_read: Callable[[str], None],
 ) -> Contents:
@@ -96,7 +96,7 @@ def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
             keeps_text = is_text(raw.name, raw.size)
             file, data = _read(raw, lost.get(raw.name, ""), keep=keeps_text)
             if data is not None and file.is_native:
-                file = _with_image(file, data, sought)
+                file = _with_image(file, data, markers)
             files.append(file)
             if keeps_text and isinstance(data, bytes):
                 texts[raw.name] = data
@@ -200,9 +200,8 @@ def _copy(raw: Raw, whole: IO[bytes], died: str, *, keep: bool) -> tuple[File, b
     return file, kept and not problem
 
 
-def _with_image(file: File, data: Data, sought: Sought) -> File:
-    markers, paths = find_strings(data, file.format, sought)
-    file = replace(file, markers=markers, paths=paths)
+def _with_image(file: File, data: Data, markers: Collection[str]) -> File:
+    file = replace(file, markers=find_markers(data, file.format, markers))
     if file.died:
         return file
     try:

@@ -1,4 +1,4 @@
-"""Reads package.json of an npm package: its name, the platforms that it is for, the files that it names."""
+"""Reads package.json of an npm package, the files and packages that it names, and those that its code requires."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from loadcheck.binary import Data
     from loadcheck.readers.contents import Contents
 
 MANIFEST = "package.json"
@@ -28,6 +29,9 @@ _PREBUILT = re.compile(
 
 Packages with a loader of their own also have `darwin-x64_arm64` and `darwin-universal`.
 """
+SCRIPTS = (".js", ".cjs", ".mjs")
+_REQUIRES = re.compile(rb"\brequire\(\s*['\"](@?[\w.~/-]{1,214})['\"]\s*\)")
+_MOST_REQUIRED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +136,12 @@ def builds_on_install(package: Contents, manifest: Manifest) -> bool:
 def installed_files(package: Contents) -> dict[str, str]:
     """The files as npm installs them, without the first folder; each with its path in the tarball."""
     return {file.name.partition("/")[2]: file.name for file in package.files}
+
+
+def find_required(code: Data) -> tuple[str, ...]:
+    """The packages that JavaScript code requires by names that are written out; not its own files."""
+    names = dict.fromkeys(match[1].decode("ascii", "replace") for match in _REQUIRES.finditer(code))
+    return tuple(name for name in names if not name.startswith((".", "/")))[:_MOST_REQUIRED]
 
 
 def exported_files(value: object, conditions: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:

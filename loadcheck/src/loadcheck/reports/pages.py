@@ -1,12 +1,10 @@
-"""Renders the documentation page of each check and their index."""
+"""Renders the documentation page of a check."""
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.catalog import FAMILIES, checks
-from loadcheck.engine.profiles import PROFILES
+from loadcheck.engine.catalog import FAMILIES
 
 if TYPE_CHECKING:
     from loadcheck.engine.registry import Check
@@ -53,57 +51,3 @@ reason = "why this is accepted here"
 
 A waived finding stays in the report, with its reason.
 """
-
-
-def _published() -> dict[str, Check]:
-    """The checks of loadcheck and latebind, by code."""
-    return {code: check for code, check in checks().items() if not check.origin}
-
-
-def check_pages() -> dict[str, str]:
-    """The page of each of latebind's own checks, with links to its neighbours, by path on the site."""
-    codes = list(_published())
-    pages: dict[str, str] = {}
-    for position, (code, check) in enumerate(_published().items()):
-        neighbours = [(f"← {name}", name) for name in codes[max(position - 1, 0) : position]]
-        neighbours += [("All checks", "index")]
-        neighbours += [(f"{name} →", name) for name in codes[position + 1 : position + 2]]
-        links = " · ".join(f"[{text}]({name}.md)" for text, name in neighbours)
-        pages[f"checks/{code}.md"] = f"{render_page(check)}\n---\n\n{links}\n"
-    return pages
-
-
-def check_index() -> str:
-    """The list of all checks by family. On the site each code becomes a link to its page."""
-    lines = ["# Checks", "", _INTRODUCTION]
-    lines += [
-        "",
-        "| `--profile` | Which checks it runs |",
-        "|---|---|",
-        *(f"| `{name}` | {what} |" for name, what in PROFILES.items()),
-    ]
-    for family, family_checks in groupby(_published().values(), key=lambda check: check.code[:3]):
-        lines += ["", f"## {family}xx {FAMILIES[family]}", "", *_HEAD]
-        lines += [
-            f"| {check.code} | {check.severity} | {check.title} | {_name_profile(check)} |" for check in family_checks
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def _name_profile(check: Check) -> str:
-    """The narrowest profile that runs a check; `all` runs every check."""
-    return next((name for name in PROFILES if name in check.profiles), "all")
-
-
-_HEAD = ("| Code | Severity | What it finds | Profile |", "|---|---|---|---|")
-_INTRODUCTION = """`loadcheck --explain CODE` explains a check: why it exists, an example, how to fix a finding, and how
-to suppress the check. [Choose checks](../howto/audit.md#choose-checks), or [write your own](../howto/checks.md).
-
-| Severity | Meaning |
-|---|---|
-| error | The package cannot be installed, found, loaded or imported where it should work, or has a security hole |
-| warning | The package fails, or will fail, for some of its users |
-| note | Nothing fails, but the package could be better |
-
-Some findings have another severity than their check: its page lists the cases. A finding that rests on something that
-the package does not show names it (`assumes:`), and is a warning at most."""

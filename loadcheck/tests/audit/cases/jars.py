@@ -1,21 +1,17 @@
-"""Bad subjects for LB952, and JARs that other checks judge."""
+"""JARs that checks of several kinds of packages judge."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tests.audit.cases.case import Case, contents, good, made_by, runtime
-from tests.audit.cases.layout import other
 from tests.audit.cases.tags import ARM
 from tests.audit.corpus import Bench, write
-
-from loadcheck.engine.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-TWINS = Policy(twins=({"wheel": "tiny", "jar": "acme:tiny"},))
 ORT = ("com.microsoft.onnxruntime", "onnxruntime")
 PLACE = "ai/onnxruntime/native/linux-x64/libonnxruntime.so"
 
@@ -42,15 +38,6 @@ def make_jar(
 jar = made_by(make_jar)
 
 
-def twins(*, same: bool):
-    def make(bench: Bench):
-        files = {"tiny/liblatenn.so": bench.good()}
-        native = {"native/linux-x64/liblatenn.so": bench.good() if same else other(bench)}
-        return [*bench.wheel(files, name="tiny", version="1.2.3"), *make_jar(bench, native)]
-
-    return make
-
-
 def hold_runtime(artifact: str, **how: str):
     return jar({PLACE: contents(runtime())}, artifact=artifact, **how)
 
@@ -60,13 +47,6 @@ SUPPLIER = hold_runtime(":".join(ORT), file_name="onnxruntime-1.2.3.jar", runtim
 
 
 CASES = [
-    Case("LB952", "a folder that no machine looks in", jar({"native/linux-amd64/libtiny.so": good()}),
-         jar({"native/linux-x64/libtiny.so": good()}), at="libtiny.so", says="linux-amd64", severity="warning"),
     Case("LB302", "a library of another processor", jar({"native/linux-x64/libtiny.so": good(ARM)}), jar(),
          at="native/linux-x64/libtiny.so", says="arm64"),
-    Case("LB406", "another library in the JAR", twins(same=False), twins(same=True), at="!tiny/liblatenn.so",
-         says="differs from tiny-1.2.3.jar!native/linux-x64/liblatenn.so", policy=TWINS),
-    Case("LB505", "no license", jar(license_=""), jar(), at="pom.xml", says="license", severity="note"),
-    Case("LB505", "no license, where a parent may name one", jar(license_=""),
-         jar(license_="", change=("<groupId>", PARENT)), at="pom.xml", says="license", severity="note"),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Bad subjects for LB4xx, twins included."""
+"""Bad subjects for LB4xx."""
 
 from __future__ import annotations
 
@@ -6,28 +6,9 @@ from tests.audit.cases.case import Case, good, made_by, nupkg, wheel
 from tests.audit.cases.tags import ABI3, module
 from tests.audit.corpus import Bench, nuspec, pe
 
-from loadcheck.engine.policy import Policy
-
 TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "pdb", "targets")
 OWN = "$(MSBuildThisFileDirectory)"
 NATIVE = "runtimes/linux-x64/native/liblatenn.so"
-TWINS = Policy(twins=({"wheel": "latenn-core", "nupkg": "Latenn.Kernel"},))
-
-
-def other(bench: Bench) -> bytes:
-    return bench.compiler.library("int latenn_other(void) { return 2; }\n").read_bytes()
-
-
-def twins(wheel_name: str = "latenn", package_id: str = "Latenn", *, same: bool, extra: bool = False):
-    def make(bench: Bench):
-        files = {"latenn/liblatenn.so": bench.good()}
-        if extra:
-            files["latenn/libextra.so"] = other(bench)
-        wheels = bench.wheel(files, name=wheel_name, version="1.0.0")
-        native = {NATIVE: bench.good() if same else other(bench)}
-        return [*wheels, *bench.nupkg(native, package_id=package_id)]
-
-    return make
 
 
 def split(*, version: str = "1.0.0", pin: str = "[1.0.0]", rid: str = "linux-x64"):
@@ -37,14 +18,6 @@ def split(*, version: str = "1.0.0", pin: str = "[1.0.0]", rid: str = "linux-x64
         packages = bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}, extra=group)
         native = {f"runtimes/{rid}/native/liblatenn.so": bench.good()}
         return [*packages, *bench.nupkg(native, package_id=f"Latenn.runtime.{rid}", version=version)]
-
-    return make
-
-
-def split_twins(*, same: bool):
-    def make(bench: Bench):
-        wheels = bench.wheel({"latenn/liblatenn.so": bench.good() if same else other(bench)}, version="1.0.0")
-        return [*wheels, *split()(bench)]
 
     return make
 
@@ -119,13 +92,6 @@ CASES = [
     Case("LB405", "a nuspec without a version",
          nupkg(spec=nuspec("Latenn", "1.0.0", "").replace("<version>1.0.0</version>", "")), plain, at="!Latenn.nuspec",
          says="lacks version"),
-    Case("LB406", "a project's wheel and nupkg hold different bytes", twins(same=False), twins(same=True),
-         at="!latenn/liblatenn.so", says="Latenn.1.0.0.nupkg"),
-    Case("LB406", "twins that the policy names", twins("latenn-core", "Latenn.Kernel", same=False),
-         twins("latenn-core", "Latenn.Kernel", same=True), at="!latenn/liblatenn.so", says="Latenn.Kernel.1.0.0.nupkg",
-         policy=TWINS),
-    Case("LB407", "a library that only the wheel holds", twins(same=True, extra=True), twins(same=True),
-         at="!latenn/libextra.so", says="Latenn.1.0.0.nupkg"),
     Case("LB408", "a library at the root of the wheel", wheel({"liblatenn.so": good()}), wheel(), at="!liblatenn.so",
          says="liblatenn.so", severity="warning"),
     Case("LB408", "a library at the root, and a module of Python", wheel({"liblatenn.abi3.so": good()}, tag=ABI3),
@@ -141,8 +107,6 @@ CASES = [
     Case("LB409", "a native library in lib/", nupkg({"lib/netstandard2.0/liblatenn.so": good()}),
          nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}), at="!lib/netstandard2.0/liblatenn.so",
          says="runtimes/<rid>/native", severity="warning"),
-    Case("LB406", "a wheel and the part of a split package", split_twins(same=False), split_twins(same=True),
-         at="!latenn/liblatenn.so", says="Latenn.runtime.linux-x64.1.0.0.nupkg"),
     Case("LB410", "a part of another version", split(version="1.1.0"), split(), at="Latenn.1.0.0.nupkg",
          says="Latenn.runtime.linux-x64"),
     Case("LB410", "a part for another target alone", split(rid="linux-musl-x64"), split(), at="Latenn.1.0.0.nupkg",

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import lief
 from tests.audit.cases.case import Case, contents, dylib, mac, made_by, wheel
-from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import (
     GOOD,
@@ -346,9 +345,6 @@ CASES = [
         of(F, "-Wl,-rpath,@loader_path/../other"), "@executable_path/../lib", severity="note"),
     row("LB108", "LC_RPATH of a program leads out of the package", program_with_path("@executable_path/../../../lib"),
         program_with_path("@executable_path/lib"), "@executable_path/../../../lib", at="!latenn/tiny", severity="note"),
-    row("LB201", "a function of the loader is exported", of(f"{F}int lb_bind(void) {{ return 1; }}\n"),
-        of(f"{F}{HIDDEN} int lb_bind(void) {{ return 1; }}\n"), "lb_bind", policy=ONLY_LATENN),
-    row("LB201", "the C++ library's operators are exported", of(f"{F}{DELETE}"), of(F), "_ZdlPv", policy=ONLY_LATENN),
     row("LB202", "a C++ function is exported", of("int _Z5speaki(int a) { return a; }\n"),
         of(f"{F}{HIDDEN} int _Z5speaki(int a) {{ return a; }}\n"), "_Z5speaki", severity="note"),
     row("LB202", "operator delete is defined, and not passed on from the system's library", of(DELETE),
@@ -431,12 +427,7 @@ CASES = [
         severity="warning"),
     row("LB604", "a library that was cut off", lambda bench: bench.mac(bench.dylib()[:20000]), whole, "cut off"),
     row("LB604", "a slice that was cut off", lambda bench: bench.mac(both(bench)[:60000]), mac(both), "a slice ends"),
-    row("LB610", "__FILE__ of the build machine",
-        of('const char *latenn_f(void) { return "/Users/ci/latenn/src/core.c"; }\n'),
-        of('const char *latenn_f(void) { return "src/core.c"; }\n'), "/Users/ci/latenn/src/core.c", severity="note"),
     row("LB612", "a debug map", debug, whole, "debug map", severity="note"),
-    row("LB613", "a program that is not PIE", program(pie=False), program(pie=True), "MH_PIE", at="latenn",
-         severity="warning"),
     row("LB615", "unsigned arm64 code", mac(strip_signature), of(GOOD), "no LC_CODE_SIGNATURE"),
     row("LB615", "a byte changed after signing", changed_byte, of(GOOD), "the signature is wrong for 1 of "),
     row("LB615", "a changed byte in one slice of two", changed_slice, whole, "in the slice arm64"),

@@ -7,7 +7,7 @@ import struct
 import zipfile
 
 from tests.audit.cases.case import Case, good, npm, nupkg, wheel
-from tests.audit.cases.jars import jar
+from tests.audit.cases.jars import PARENT, jar
 from tests.audit.cases.sdists import sdist
 from tests.audit.corpus import DESCRIBED, nuspec
 
@@ -16,7 +16,6 @@ POM_TEXTS = (
     "<name>tiny</name><description>d</description><url>https://acme.org</url>"
     "<developers><developer><name>a</name></developer></developers><scm><url>https://acme.org</url></scm>"
 )
-LOADER = "latenn-1.0.dist-info/licenses/LICENSE-latebind.txt"
 COMMANDS = "latenn-1.0.dist-info/entry_points.txt"
 SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
 
@@ -230,17 +229,6 @@ CASES = [
          says="1.0.0.1"),
     Case("LB503", "a nupkg that was renamed", nupkg(spec=nuspec("Latenn", "1.1.0", "")),
          nupkg(spec=nuspec("Latenn", "1.0", "")), at="!Latenn.nuspec", says="1.1.0"),
-    Case("LB505", "a wheel without a license file", wheel(license_file=False),
-         wheel({LIB: good(), "LICENSE": b"MIT"}, license_file=False), at=".whl", says="license", severity="note"),
-    Case("LB505", "a wheel with the license of latebind's loader alone", wheel({LIB: good(), LOADER: b"MIT"},
-         license_file=False), wheel({LIB: good(), LOADER: b"MIT"}), at=".whl", says="except that of latebind's loader",
-         severity="note"),
-    Case("LB505", "a nuspec that names a missing license file",
-         nupkg(spec=nuspec("Latenn", "1.0.0", "").replace('"expression">MIT', '"file">LICENSE.txt')), nupkg(),
-         at="!Latenn.nuspec", says="LICENSE.txt", severity="note"),
-    Case("LB505", "a nuspec that names no license",
-         nupkg(spec=nuspec("Latenn", "1.0.0", "").replace('<license type="expression">MIT</license>', "")), nupkg(),
-         at="!Latenn.nuspec", says="license", severity="note"),
     Case("LB502", "a requirement that cannot be read", requires("onnxruntime >>> 1"), requires("onnxruntime>=1"),
          at="/METADATA", says="onnxruntime >>> 1"),
     Case("LB509", "a wheel that nothing describes", wheel(described=""), whole, at="!latenn-1.0.dist-info/METADATA",
@@ -254,12 +242,19 @@ CASES = [
     Case("LB509", "a nupkg without README and link", nupkg(spec=nuspec("Latenn", "1.0.0", "", page="")), nupkg(),
          at="!Latenn.nuspec", says="has no README and no link", severity="note"),
     Case("LB509", "an npm package that nothing describes", npm(),
-         npm({"README.md": b"x"}, description="d", author="a", repository="https://acme.org"),
-         at="!package/package.json", says="has no description and no README and no author and no link",
+         npm({"README.md": b"x"}, description="d", author="a", repository="https://acme.org", license="MIT"),
+         at="!package/package.json", says="has no description and no README and no author and no link and no license",
          severity="note"),
     Case("LB509", "a snapshot", jar(version="1.2.3-SNAPSHOT", file_name="tiny-1.2.3-SNAPSHOT.jar", described=POM_TEXTS),
          jar(described=POM_TEXTS), at="/pom.xml", says="has no release version", severity="note"),
     Case("LB509", "a POM that Maven Central refuses", jar(),
          jar(described=POM_TEXTS), at="/pom.xml",
          says="has no <description> and no <url> and no <developers> and no <scm>", severity="note"),
+    Case("LB509", "no license", jar(license_="", described=POM_TEXTS), jar(described=POM_TEXTS), at="/pom.xml",
+         says="has no <licenses>", severity="note"),
+    Case("LB509", "no license, where a parent may name one", jar(license_="", described=POM_TEXTS),
+         jar(license_="", change=("<groupId>", PARENT)), at="/pom.xml", says="has no <licenses>", severity="note"),
+    Case("LB509", "a nuspec that names no license",
+         nupkg(spec=nuspec("Latenn", "1.0.0", "").replace('<license type="expression">MIT</license>', "")), nupkg(),
+         at="!Latenn.nuspec", says="no license", severity="note"),
 ]  # fmt: skip

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 
 from tests.audit.cases.case import Case, contents, dylib, good, made_by, npm, runtime, shared, wheel
 from tests.audit.cases.hygiene import member
-from tests.audit.cases.layout import other
 from tests.audit.cases.linkage import STRANGER, with_odd
 from tests.audit.cases.macos import ONE_VERSION, V8_USER, both
 from tests.audit.cases.tags import ARM, cxx_user, thread
-
-from loadcheck.engine.policy import Policy
 
 if TYPE_CHECKING:
     from tests.audit.corpus import Bench
@@ -22,7 +19,6 @@ MUSL = "x86_64-linux-musl"
 BUILT = "build/Release/tiny.node"
 
 WHOLE = {"name": "@acme/tiny", "os": None, "cpu": None, "libc": None}
-TWINS = Policy(twins=({"wheel": "tiny", "npm": "@acme/tiny"},))
 ENTRIES = {
     "main": "./index.cjs",
     "exports": {".": {"types": "./index.d.ts", "import": "./index.mjs", "require": "./index.cjs"}, "./*": "./*.js"},
@@ -104,15 +100,6 @@ def whole(pin: str = "1.2.3", part: str = "1.2.3"):
 def peer(text: str):
     peers = {"onnxruntime-node": text} if text else {}
     return lambda bench: [*bench.npm({}, **WHOLE, peerDependencies=peers), *bench.npm()]
-
-
-def twins(*, same: bool):
-    def make(bench: Bench):
-        files = {"tiny/liblatenn.so": bench.good()}
-        native = {"liblatenn.so": bench.good() if same else other(bench)}
-        return [*bench.wheel(files, name="tiny", version="1.2.3"), *bench.npm({}, **WHOLE), *bench.npm(native)]
-
-    return make
 
 
 def host_user(name: str):
@@ -402,8 +389,6 @@ CASES = [
     Case("LB910", "an add-on that registers itself", npm({"tiny.node": registers}),
          npm({"prebuilds/linux-x64/node.abi115.node": registers}), at="!package/tiny.node",
          says="imports node_module_register", severity="warning"),
-    Case("LB406", "another library in the npm package", twins(same=False), twins(same=True),
-         at="!tiny/liblatenn.so", says="differs from acme-tiny-linux-x64-1.2.3.tgz!package/liblatenn.so", policy=TWINS),
     Case("LB410", "a range of a part", whole(pin="^1.2.3"), whole(), at="acme-tiny-1.2.3.tgz", says="^1.2.3"),
     Case("LB410", "a part that the main package does not name", whole(pin=""), whole(), at="acme-tiny-1.2.3.tgz",
          says="@acme/tiny-linux-x64, so nothing installs it"),
@@ -418,7 +403,6 @@ CASES = [
          at="!package/prebuilds/linux-x64/libtiny.so", says="libodd.so.3", severity="warning"),
     Case("LB410", "a part of another version", whole(part="1.2.2"), whole(), at="acme-tiny-1.2.3.tgz",
          says="which is missing"),
-    Case("LB505", "no license", npm(), npm(license="MIT"), at="!package/package.json", says="license", severity="note"),
     Case("LB602", "a file outside the package", npm({"../../evil.js": b""}), npm(), at="evil.js", says="plain"),
     Case("LB611", "a secret", npm({".env": b"API_KEY=x"}), npm(), at="!package/.env", says=".env"),
 ]  # fmt: skip

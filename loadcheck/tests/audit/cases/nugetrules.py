@@ -38,6 +38,8 @@ README, ICON = "<readme>a.{}</readme>", "<icon>a.{}</icon>"
 
 
 CASES = [
+    rule("NU5030", package(license_='<license type="file">LICENSE.txt</license>'), package("LICENSE.txt",
+         license_='<license type="file">LICENSE.txt</license>')),
     rule("NU5038", package(extra=README.format("gif"), gif=b"1"), package(extra=README.format("md"), md=b"1")),
     rule("NU5039", package(extra=README.format("md")), package(extra=README.format("md"), md=b"1")),
     rule("NU5040", package(extra=README.format("md"), md=b""), package(extra=README.format("md"), md=b"1"), at="!a.md"),
@@ -49,6 +51,8 @@ CASES = [
     rule("NU5101", package("lib/Latenn.More.dll"), at="!lib/Latenn.More.dll"),
     rule("NU5103", package("lib/bananas2.0/Latenn.txt"), package("lib/uap10.0/Latenn.txt", groups=NONE + UAP),
          at="!lib/bananas2.0/Latenn.txt"),
+    rule("NU5103", package("lib/.bananas/Latenn.txt"), package("lib/.NETFramework/Latenn.txt"),
+         at="!lib/.bananas/Latenn.txt"),
     rule("NU5107", package("tools/net46/init.ps1"), package("tools/init.ps1"), at="!tools/net46/init.ps1"),
     rule("NU5108", package("web.config.transform"), package("content/web.config.transform"),
          at="!web.config.transform"),

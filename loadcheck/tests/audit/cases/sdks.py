@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from tests.audit.cases.case import Case, contents, dylib, good, shared
 from tests.audit.corpus import GLIBC, MAC_ARM, WINDOWS, WINDOWS_ARM
 
-from loadcheck.engine.policy import Policy
-
 if TYPE_CHECKING:
     from tests.audit.corpus import Bench
 
@@ -129,17 +127,18 @@ def cmake(before, after):
     return sdk(**{"lib/cmake/x/x-config.cmake": CONFIG.replace(before, after)})
 
 
-def headers(other):
-    """x.h includes one that programs find by the folder that they search, and a system's."""
-    return sdk(**{"include/x.h": '#include <stdint.h>\n# include "../b/y.h"\n', f"include/a/{other}": ""})
-
-
-versioned = sdk(**{"lib/libx.so.1.2": good(soname="libx.so.1")}, links=[("lib/libx.so.1", "libx.so.1.2")])
 SO, VERSION_FILE, CONFIG_FILE = "lib/libx.so", "lib/cmake/x/x-config-version.cmake", "lib/cmake/x/x-config.cmake"
 AT_SO = f"{LINUX}!x/{SO}"
 AT_PC, AT_CMAKE = f"{LINUX}!x/lib/pkgconfig/x.pc", f"{LINUX}!x/lib/cmake/x/x-config.cmake"
 DOUBLING = "".join(f'set(_prefix "${{_prefix}}/../${{_prefix}}") # {number}\n' for number in range(100))
 """Values that would fill the memory."""
+
+
+def headers(other):
+    """x.h includes one that programs find by the folder that they search, and a system's."""
+    return sdk(**{"include/x.h": '#include <stdint.h>\n# include "../b/y.h"\n', f"include/a/{other}": ""})
+
+
 ROWS = [
     ("LB430", "a path by values that double", cmake("add_", f"{DOUBLING}set(x /opt/x/y)\nadd_"), AT_CMAKE, "/opt/"),
     ("LB430", "a prefix of the build machine in a .pc", pc("${pcfiledir}/../..", "/usr/local"), AT_PC, "/usr/local"),
@@ -192,14 +191,4 @@ CASES = [
          at=AT_CMAKE, says="1"),
     Case(code="LB431", what="a header that another one includes", bad=headers("c/y.h"), good=headers("b/y.h"),
          at=f"{LINUX}!x/include/x.h", says="../b/y.h", severity="warning"),
-    Case(code="LB505", what="an SDK without a license", bad=sdk(without=["share/licenses/x/LICENSE"]), good=sdk(),
-         at=LINUX, says="license", severity="note"),
-    Case(code="LB201", what="an export of an SDK", bad=sdk(), good=sdk(**{SO: exporting("x_add")}), at=AT_SO,
-         says="latenn_version", policy=Policy(exports={"x-sdk": ("x_*",)})),
-    Case(code="LB406", what="an SDK with another library than the wheel", at=AT_SO, says="differs from",
-         bad=lambda bench: [*sdk()(bench), *bench.wheel({"x/libx.so": exporting("x_add")(bench)})],
-         good=lambda bench: [*sdk()(bench), *bench.wheel({"x/libx.so": library(bench)})]),
-    Case(code="LB406", what="an SDK with another library, and links to it", at=f"{AT_SO}.1.2", says="differs from",
-         bad=lambda bench: [*versioned(bench), *bench.wheel({"x/libx.so.1": exporting("x_add")(bench)})],
-         good=lambda bench: [*versioned(bench), *bench.wheel({"x/libx.so.1": bench.good(soname="libx.so.1")})]),
 ]  # fmt: skip

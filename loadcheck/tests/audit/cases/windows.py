@@ -6,7 +6,6 @@ import struct
 from typing import TYPE_CHECKING
 
 from tests.audit.cases.case import Case, contents, dll, made_by, wheel, windows
-from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import USER, WINDOWS_ARM, WINDOWS_TAG, Bench
 
@@ -219,16 +218,6 @@ CASES = [
         windows(with_odd("VCRUNTIME140_1.dll")), "VCRUNTIME140_1D.dll"),
     row("LB112", "the debug build of Python", windows(with_odd("python311_d.dll")), windows(with_odd("python311.dll")),
         "python311_d.dll"),
-    row("LB201", "a function of the loader is exported",
-        of(f"{F}int lb_bind(void) {{ return 1; }}\n", exports=["latenn_f", "lb_bind"]),
-        of(f"{F}int lb_bind(void) {{ return 1; }}\n"), "lb_bind", policy=ONLY_LATENN),
-    row("LB201", "a Python module exports a function beside its C++ symbols",
-        of(f"{MODULE}int lb_bind(void) {{ return 1; }}\n", exports=["PyInit__m", "_ZTI5error", "lb_bind"]),
-        of(MODULE, exports=["PyInit__m", "_ZTI5error"]), "1 symbol that `exports` does not list: lb_bind",
-        policy=ONLY_LATENN),
-    row("LB201", "a library that is no module exports a C++ symbol",
-        of(f"{F}int _ZTI5error(void) {{ return 1; }}\n", exports=["latenn_f", "_ZTI5error"]),
-        of(F), "_ZTI5error", policy=ONLY_LATENN),
     row("LB202", "a C++ function is exported",
         of('int speak(int a) __asm__("?speak@@YAHH@Z");\nint speak(int a) { return a; }\n', exports=["?speak@@YAHH@Z"]),
         of(F), "?speak@@YAHH@Z", severity="note"),
@@ -305,13 +294,6 @@ CASES = [
         module("PyModule_Create2", "cp313-cp313", python="python313.dll"), "turns the GIL on", at="!latenn/_core.pyd",
         severity="warning"),
     row("LB604", "a library that was cut off", lambda bench: bench.windows(bench.dll()[:-100]), whole, "cut off"),
-    row("LB610", "__FILE__ of the build machine",
-        of('const char *latenn_f(void) { return "C:\\\\Users\\\\ci\\\\latenn\\\\core.c"; }\n'),
-        of('const char *latenn_f(void) { return "src\\\\core.c"; }\n'), r"C:\Users\ci\latenn\core.c",
-        severity="note"),
     row("LB612", "debug information", of(F, "-debug:dwarf", compile_flags=["-g", "-gdwarf"]), whole, ".debug_info",
         severity="note"),
-    row("LB613", "no ASLR", of(F, "-dynamicbase:no"), of(F), "DYNAMIC_BASE", severity="warning"),
-    row("LB613", "no NX", of(F, "-nxcompat:no"), of(F), "NX_COMPAT", severity="note"),
-    row("LB613", "weak ASLR", of(F, "-highentropyva:no"), of(F), "HIGH_ENTROPY_VA", severity="note"),
 ]  # fmt: skip

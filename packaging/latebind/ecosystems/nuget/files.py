@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.formats import Identity, made_as
 from latebind.semver import semantic_version
 from latebind.tables.targets import targets
-from loadcheck.kinds.nuget.names import nupkg_id, nupkg_version
+from loadcheck.kinds.nuget.reading import nupkg_id, nupkg_version
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -28,7 +28,7 @@ from latebind.semver import semantic_version
 from latebind.system.archive import Entry
 from latebind.system.log import LOG
 from loadcheck.archive import sha256
-from loadcheck.kinds.nuget.names import FEED_LIMIT
+from loadcheck.kinds.nuget.reading import FEED_LIMIT
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:

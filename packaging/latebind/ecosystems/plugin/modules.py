@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from loadcheck.readers.python import parse_python
+from loadcheck.readers.opened import parse_python
 
 if TYPE_CHECKING:
     import re

@@ -6,14 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.engine.reader import Description, PackageReader, TwinFacts
-from loadcheck.engine.registry import Hit
 from loadcheck.errors import InputError
 from loadcheck.kinds.maven.pom import DESCRIBING, Pom, read_pom
 from loadcheck.tables.rids import PLATFORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.model import Rid
     from loadcheck.readers.contents import Contents, File
 
@@ -64,7 +61,7 @@ def _find_twin_facts(package: Contents) -> TwinFacts | None:
 
 
 def _find_description(package: Contents) -> Description | None:
-    """What Maven Central requires of a POM ("Requirements", Required Metadata), without the license (LB505).
+    """What Maven Central requires of a POM ("Requirements", Required Metadata).
 
     It also refuses versions that end with -SNAPSHOT.
     """
@@ -72,14 +69,9 @@ def _find_description(package: Contents) -> Description | None:
     if found is None or found[1].has_parent:
         return None
     fields = {f"<{key}>": key in found[1].described for key in DESCRIBING}
+    fields["<licenses>"] = any(found[1].licenses)
     fields["release version, but a snapshot's"] = not found[1].version.endswith("-SNAPSHOT")
-    return Description(inner=found[0], fields=fields)
-
-
-def _find_license_problems(package: Contents) -> Iterator[Hit]:
-    pom = find_pom(package)
-    if pom is not None and not pom[1].has_parent and not any(pom[1].licenses):
-        yield Hit(inner=pom[0], message="names no license", evidence=("missing: <licenses>",))
+    return found[0], fields
 
 
 READERS = (
@@ -90,8 +82,6 @@ READERS = (
         find_project=_find_project,
         find_rid=find_rid,
         find_twin_facts=_find_twin_facts,
-        is_whole=True,
         find_description=_find_description,
-        find_license_problems=_find_license_problems,
     ),
 )

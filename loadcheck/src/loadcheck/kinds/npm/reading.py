@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadcheck.engine.reader import Description, PackageReader, Pin, TwinFacts
-from loadcheck.engine.registry import Hit
 from loadcheck.readers.package_json import MANIFEST, read_manifest
 from loadcheck.tables.rids import PLATFORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.model import Rid
     from loadcheck.readers.contents import Contents
     from loadcheck.readers.package_json import Manifest
@@ -58,21 +55,14 @@ def _find_description(package: Contents) -> Description | None:
         return None
     files = {file.name.partition("/")[2].lower() for file in package.files}
     fields = manifest.fields
-    return Description(
-        inner=manifest.inner,
-        fields={
-            "description": bool(fields.get("description")),
-            "README": any(name.partition(".")[0] == "readme" for name in files),
-            "author": any(map(fields.get, ("author", "contributors", "maintainers"))),
-            "link": any(map(fields.get, ("repository", "homepage"))),
-        },
-    )
-
-
-def _find_license_problems(package: Contents) -> Iterator[Hit]:
-    manifest = read_manifest(package)
-    if manifest and not manifest.fields.get("license") and not manifest.fields.get("licenses"):
-        yield Hit(inner=manifest.inner, message="names no license", evidence=("missing: license",))
+    has = {
+        "description": bool(fields.get("description")),
+        "README": any(name.partition(".")[0] == "readme" for name in files),
+        "author": any(map(fields.get, ("author", "contributors", "maintainers"))),
+        "link": any(map(fields.get, ("repository", "homepage"))),
+        "license": any(map(fields.get, ("license", "licenses"))),
+    }
+    return manifest.inner, has
 
 
 READERS = (
@@ -81,8 +71,6 @@ READERS = (
         is_text=lambda name, _size: name.count("/") == 1 and name.endswith(f"/{MANIFEST}"),
         find_project=_find_project,
         find_twin_facts=_find_twin_facts,
-        is_whole=True,
         find_description=_find_description,
-        find_license_problems=_find_license_problems,
     ),
 )

@@ -8,19 +8,37 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from loadcheck.engine.reader import Description, NativeFiles, PackageReader, Pin, TwinFacts
-from loadcheck.engine.registry import Hit
-from loadcheck.kinds.nuget.names import nupkg_id, nupkg_version, whole_id
 from loadcheck.readers.opc import readable_nuspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.readers.contents import Contents
 
+FEED_LIMIT = 250_000_000
+"""Bytes of a package that the public feed takes: "250 MB" (learn.microsoft.com/nuget/nuget-org/publish-a-package)."""
+_PART = re.compile(r"(.+)\.runtime\.(?:win|linux|osx|android|ios|freebsd)[\w.]*(?:-\w+)+", re.IGNORECASE)
 BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
 """Where NuGet looks for build files, in lower case."""
 _NATIVE_FOLDER = re.compile(r"runtimes/([^/]+)/native/(.+)")
 _RID_FOLDER = re.compile(r"runtimes/([^/]+)/")
+
+
+def nupkg_id(file_name: str) -> str:
+    """`Latenn.OnnxRuntime` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`: everything before the first numeric part."""
+    parts = file_name.split(".")
+    number = next((index for index, part in enumerate(parts) if part[:1].isdigit() and index), len(parts) - 1)
+    return ".".join(parts[:number])
+
+
+def nupkg_version(file_name: str) -> str:
+    """`1.2.3-rc.1` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`."""
+    stem = file_name.rpartition(".")[0]
+    return stem[len(nupkg_id(file_name)) + 1 :]
+
+
+def whole_id(package_id: str) -> str:
+    """`Latenn` of `Latenn.runtime.linux-x64`, the part of a split package for one target; else the id itself."""
+    match = _PART.fullmatch(package_id)
+    return match[1] if match else package_id
 
 
 def rid_folder(name: str) -> str:
@@ -84,24 +102,9 @@ def _find_description(package: Contents) -> Description | None:
         return None
     inner, spec = read
     is_linked = "repository" in spec.fields or bool(spec.fields.get("projectUrl"))
-    return Description(inner=inner, fields={"README": bool(spec.fields.get("readme")), "link": is_linked})
-
-
-def _find_license_problems(package: Contents) -> Iterator[Hit]:
-    read = readable_nuspec(package)
-    if read is None or package.is_symbols:  # a symbol package accompanies the package that names the license
-        return
-    inner, spec = read
-    license_ = spec.fields.get("license", "")
-    if not license_ and not spec.fields.get("licenseUrl"):
-        yield Hit(inner=inner, message="names no license", evidence=("missing: <license>",))
-    elif spec.license_type == "file" and license_.replace("\\", "/") not in {file.name for file in package.files}:
-        yield Hit(
-            cause=license_,
-            inner=inner,
-            message=f"names the license file {license_}, which is missing",
-            evidence=(license_,),
-        )
+    has_license = bool(spec.fields.get("license") or spec.fields.get("licenseUrl"))
+    fields = {"README": bool(spec.fields.get("readme")), "link": is_linked, "license": has_license}
+    return inner, fields
 
 
 READERS = (
@@ -111,8 +114,6 @@ READERS = (
         find_project=lambda package: whole_id(nupkg_id(package.path.name)),
         find_rid=lambda _package, file: rid_folder(file.name),
         find_twin_facts=_find_twin_facts,
-        is_whole=True,
         find_description=_find_description,
-        find_license_problems=_find_license_problems,
     ),
 )

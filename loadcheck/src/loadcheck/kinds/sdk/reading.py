@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.checks.licenses import find_missing_file
 from loadcheck.engine.reader import PackageReader, TwinFacts
 from loadcheck.readers.sdk_files import HEADERS
 
@@ -35,6 +34,5 @@ READERS = (
         find_project=lambda package: f"{package.sdk['name']}-sdk" if package.sdk is not None else "",
         find_rid=lambda package, _file: package.sdk["rid"] if package.sdk is not None else "",
         find_twin_facts=_find_twin_facts,
-        find_license_problems=find_missing_file,
     ),
 )

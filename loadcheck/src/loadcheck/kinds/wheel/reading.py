@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from loadcheck.checks.licenses import find_missing_file
 from loadcheck.engine import platforms
 from loadcheck.engine.reader import Description, NativeFiles, PackageReader, TwinFacts
 from loadcheck.errors import InputError
@@ -59,7 +58,7 @@ def _find_description(package: Contents) -> Description | None:
         return None  # LB502 reports it
     found = {what: any(any(fields.get(key, ())) for key in keys) for what, keys in _PAGE.items()}
     found["license"] |= any(text.startswith("License ::") for text in fields.get("classifiers", ()))
-    return Description(inner=name, fields=found)
+    return name, found
 
 
 READERS = (
@@ -68,10 +67,7 @@ READERS = (
         is_text=_is_text,
         find_project=lambda package: package.wheel.project if package.wheel is not None else "",
         find_twin_facts=_find_twin_facts,
-        is_whole=True,
-        has_tags=True,
         find_description=_find_description,
-        find_license_problems=find_missing_file,
     ),
     PackageReader(
         kind="sdist",

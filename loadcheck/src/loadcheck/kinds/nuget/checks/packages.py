@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.engine.registry import Hit, Skip, check
-from loadcheck.kinds.nuget.names import FEED_LIMIT
+from loadcheck.kinds.nuget.reading import FEED_LIMIT
 from loadcheck.readers.opc import readable_nuspec
 from loadcheck.text import human_size
 

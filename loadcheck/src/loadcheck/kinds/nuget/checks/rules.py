@@ -2,7 +2,7 @@
 
 They are those of NuGet.Packaging's `RuleSet.PackageCreationRuleSet` (NuGet/NuGet.Client,
 src/NuGet.Core/NuGet.Packaging/Rules) from which it follows that files have no effect or are not installed, and what its
-`PackageBuilder` refuses to write: NU5038 to NU5047. NU5129 is LB411, NU5030 is LB505.
+`PackageBuilder` refuses to write: NU5038 to NU5047. NU5129 is LB411.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     """NuGet's code, the cause, the file inside the package ("" for the nuspec), and what is wrong."""
 
 _KNOWN_FRAMEWORK = re.compile(
-    r"(net(standard|coreapp|framework|core|mf|nano\d*)?[\d.]*(-[a-z]+[\d.]*)?|netstandardapp[\d.]*|uap[\d.]*"
+    r"(\.?net(standard|coreapp|framework|core|mf|nano\d*)?[\d.]*(-[a-z]+[\d.]*)?|netstandardapp[\d.]*|uap[\d.]*"
     r"|(win|wp|wpa|sl|silverlight|aspnet|aspnetcore|dnx|dnxcore|dotnet|monoandroid|monotouch|monomac|tizen|portable"
     r"|xamarin\.?\w+|nanoframework)[\w.+-]*|native|any|agnostic)",
     re.IGNORECASE,
@@ -114,18 +114,22 @@ def _find_unknown_license(spec: ParsedNuspec) -> Broken:
 
 
 def _find_refused_texts(package: Contents, spec: ParsedNuspec) -> Broken:
-    """What is wrong with the icon and the readme that the nuspec names."""
+    """What is wrong with the icon, the readme and the license file that the nuspec names."""
     icon, readme = spec.fields.get("icon", ""), spec.fields.get("readme", "")
     if icon and not icon.lower().endswith((".png", ".jpg", ".jpeg")):
         yield "NU5045", "", "", f"the icon {icon} does not end with .png, .jpg or .jpeg"
     if posixpath.splitext(readme)[1].lower() not in ("", ".md"):
         yield "NU5038", "", "", f"the readme {readme} does not end with .md"
     sizes = {file.name: file.size for file in package.files}
-    for what, named, absent, empty in (("icon", icon, "NU5046", "NU5047"), ("readme", readme, "NU5039", "NU5040")):
+    license_ = spec.fields.get("license", "") if spec.license_type == "file" else ""
+    named_files = (
+        ("icon", icon, "NU5046", "NU5047"), ("readme", readme, "NU5039", "NU5040"), ("license", license_, "NU5030", "")
+    )  # fmt: skip
+    for what, named, absent, empty in named_files:
         path = named.replace("\\", "/").lstrip("/")
         if named and path not in sizes:
             yield absent, "", "", f"the {what} {named} is not in the package"
-        elif named and not sizes[path]:
+        elif named and empty and not sizes[path]:
             yield empty, "", path, f"the {what} is empty"
         elif what == "icon" and sizes.get(path, 0) > _LARGEST_ICON:
             yield "NU5047", "size", path, "the icon is larger than 1 MB"

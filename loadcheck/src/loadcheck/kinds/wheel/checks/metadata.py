@@ -1,4 +1,4 @@
-"""Checks LB501 and LB502: whether RECORD, WHEEL and METADATA are complete and correct."""
+"""Checks LB501, LB502 and LB511: whether RECORD, WHEEL and METADATA are complete and correct."""
 
 from __future__ import annotations
 
@@ -194,3 +194,30 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
     for project in fields.get("version", ())[:1]:
         if comparable_version(project) != comparable_version(name.version):
             yield "Version", f"has the version {project}", f"Version: {project}"
+
+
+@check(
+    "LB511",
+    "Requirement that no version satisfies",
+    "error",
+    profiles=("loads",),
+    because="Installers refuse the package, or its extra.",
+    kinds=("wheel",),
+    example="Requires-Dist: nvidia-cuda-nvrtc-cu13~=13.0; the newest version is 0.0.1",
+    fix="Require versions that exist. Install the package with each extra before a release.",
+)
+def requirement_unsatisfied(package: Contents) -> Iterator[Hit | Skip]:
+    """An installer that finds no version for a requirement installs nothing.
+
+    Only `--resolve` asks the package index. Pre-releases and yanked releases count as versions.
+    """
+    supplied = package.supplied
+    for each in supplied.unsatisfied if supplied else ():
+        has = f"its newest version is {each.newest}" if each.newest else "the index has no such project"
+        what = f"the extra {each.extra} requires" if each.extra else "requires"
+        yield Hit(
+            cause=f"{each.requirement} {each.extra}",
+            message=f"{what} {each.requirement}, which no version satisfies: {has}",
+            evidence=(f"Requires-Dist: {each.requirement}",),
+            inner=f"{package.dist_info}/METADATA",
+        )

@@ -45,17 +45,18 @@ def turns_gil_on(package: Contents, image: Image, wheel: WheelName) -> Iterator[
         or not all(abi.startswith("cp3") and abi.endswith("t") for abi in wheel.abis)
     ):
         return
+    message = f"turns the GIL on when it is imported, but {format_tags(wheel)} is for free-threaded CPython"
     used = {symbol.name for symbol in image.imports} | package.exported
     if _IN_ONE_STEP in used and _IN_STEPS not in used and _ALLOWS not in used:
         yield Hit(
             cause="one step",
-            message=f"turns the GIL on when it is imported, but {format_tags(wheel)} is for free-threaded CPython",
+            message=message,
             evidence=(f"imports {_IN_ONE_STEP}, and neither {_ALLOWS} nor {_IN_STEPS}",),
         )
     elif image.keeps_gil and _IN_STEPS in used:
         yield Hit(
             cause="slots",
-            message=f"turns the GIL on when it is imported, but {format_tags(wheel)} is for free-threaded CPython",
+            message=message,
             evidence=("its table of slots (PyModuleDef.m_slots) has no Py_mod_gil with Py_MOD_GIL_NOT_USED",),
             fix="Add {Py_mod_gil, Py_MOD_GIL_NOT_USED} to the slots if the module needs no GIL (Cython 3.1: "
             "# cython: freethreading_compatible=True).",

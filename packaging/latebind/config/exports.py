@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from loadcheck.binary.image import Image
+    from loadcheck.binary import Image
 
 _WILDCARDS = frozenset("*?[")
 

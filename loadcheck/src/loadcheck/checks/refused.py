@@ -1,10 +1,10 @@
-"""Checks LB606, LB607 and LB613: which of the system's protections a binary disables."""
+"""Checks LB606, LB607 and LB118: what a library asks for that some systems refuse."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import INSTALLED, Hit, Skip, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,37 +55,24 @@ def text_relocations(image: Image) -> Iterator[Hit | Skip]:
 
 
 @check(
-    "LB613",
-    "ASLR or NX disabled",
+    "LB118",
+    "Code for newer processors than the package promises",
     "warning",
-    profiles=("all",),
-    because="The library weakens every process that loads it. The finding is a note if Windows protects the process "
-    "anyway.",
-    formats=("macho", "pe"),
-    example="latenn.dll: DYNAMIC_BASE is not set",
-    fix="Link with the defaults: /DYNAMICBASE /HIGHENTROPYVA /NXCOMPAT (MSVC), or -pie on macOS.",
+    profiles=("loads",),
+    because="On processors below the level that the file names, glibc 2.33 and newer refuse to load it.",
+    kinds=INSTALLED,
+    example="libspeech.so needs x86-64-v3",
+    fix="Link without -Wl,-z,x86-64-v2, -v3 and -v4.",
 )
-def aslr_or_nx(image: Image) -> Iterator[Hit | Skip]:
-    """Without ASLR, code is at addresses that an attacker knows. Without NX, data can be executed.
+def level_above_tag(image: Image) -> Iterator[Hit | Skip]:
+    """The tags and RIDs for x86-64 promise SSE2. `-Wl,-z,x86-64-v3` writes another level into the notes of an ELF file.
 
-    One DLL without ASLR or NX weakens its whole process. The finding is a note for 64-bit code without the flag
-    HIGH_ENTROPY_VA, whose addresses Windows still randomizes, and for 64-bit code without NX_COMPAT, since Windows
-    enforces NX in every 64-bit process.
+    glibc compares the level with the processor: `CPU ISA level is lower than required`. A file without such a
+    note is not reported, even if its code is for AVX: a program may choose such code by the processor.
     """
-    if image.aslr == "none":
-        seen = "the flag MH_PIE is not set" if image.format == "macho" else "DYNAMIC_BASE is not set"
-        yield Hit(cause="ASLR", message="disables ASLR: it is always loaded at the same address", evidence=(seen,))
-    elif image.aslr == "32-bit":
+    if image.isa:
         yield Hit(
-            cause="64-bit ASLR",
-            message="weakens ASLR: it does not support randomized 64-bit addresses",
-            evidence=("HIGH_ENTROPY_VA is not set",),
-            severity="note",
-        )
-    if not image.is_nx:
-        yield Hit(
-            cause="NX",
-            message="does not ask for NX, which keeps data from being executed",
-            evidence=("NX_COMPAT is not set",),
-            severity="warning" if image.arch == "i686" else "note",
+            cause=image.isa,
+            message=f"needs {image.isa}, so glibc refuses to load it on some processors that the package admits",
+            evidence=(f"GNU_PROPERTY_X86_ISA_1_NEEDED {image.isa}",),
         )

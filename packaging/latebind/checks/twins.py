@@ -1,4 +1,4 @@
-"""Checks LB406, LB407 and LB410: whether the packages of one project agree with each other."""
+"""Checks LB406 and LB407: whether the packages of one project have the same libraries."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
 
-from loadcheck.engine.reader import Pin, TwinFacts, find_reader, package_readers
-from loadcheck.engine.registry import INSTALLED, TWINS, Hit, Skip, check
-from loadcheck.engine.supply import plain_letters
+from latebind.checks.policy import TWINS, find_rules
+from loadcheck.checks.parts import read_version
+from loadcheck.engine.reader import TwinFacts, package_readers
+from loadcheck.engine.registry import INSTALLED, Hit, Skip, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from loadcheck.engine.policy import Policy
+
+_WITH_TAGS = "wheel"
+"""What is for the targets in its name alone, so that others of the same name have the rest."""
 
 
 @check(
@@ -38,7 +41,7 @@ def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit 
     collections = [package for package in packages if not _is_whole(package)]
     wholes = [package for package in packages if _is_whole(package)]
     for collection, package in product(collections, wholes):
-        if _version(package.version) == _version(collection.version):
+        if read_version(package.version) == read_version(collection.version):
             yield from _find_differences(collection, package)
     for first, second in _pairs(packages, policy):
         yield from _find_differences(first, second)
@@ -77,68 +80,8 @@ def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | 
     yield from _find_unpaired(packages, policy)
 
 
-@check(
-    "LB410",
-    "Split package incomplete",
-    "error",
-    profiles=("loads",),
-    because="The package does not work without its parts.",
-    kinds=("nupkg", "npm"),
-    example="Latenn 1.0.0 depends on Latenn.runtime.win-x64, which exists as 1.1.0 only",
-    fix="Pack the main package and its parts together, and publish the parts first.",
-)
-def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
-    """A package that keeps its native files in other packages, one per target, does not work without them.
-
-    With a part of another version, a project restores and builds, but the managed code then calls a library that does
-    not match it.
-    """
-    for whole in packages:
-        parts = [
-            part
-            for part in packages
-            if (part.kind, part.project) == (whole.kind, whole.project) and part.id != whole.id
-        ]
-        audited = {(part.id.lower(), _version(part.version)) for part in parts}
-        for pin in whole.pins:
-            stated = f"{pin.id} {pin.range}"
-            if not pin.version or _version(pin.version) != _version(whole.version):
-                yield Hit(
-                    cause=f"pin {pin.id}",
-                    inner=whole.subject,
-                    message=f"depends on {stated} instead of exactly its own version",
-                    evidence=(stated, f"version: {whole.version}"),
-                    fix=f'Write "{whole.exact}" as the version of {pin.id} in the nuspec or in package.json.',
-                )
-            elif parts and (pin.id.lower(), _version(pin.version)) not in audited and _is_needed(whole, pin, parts):
-                seen = ", ".join(sorted(part.subject for part in parts))
-                yield Hit(
-                    cause=f"missing {pin.id}",
-                    inner=whole.subject,
-                    message=f"depends on {stated}, which is missing",
-                    evidence=(seen,),
-                )
-        pinned = {pin.id for pin in whole.pins}
-        for part in parts if whole.lists_all and whole.id == whole.project else ():
-            if part.id not in pinned and _version(part.version) == _version(whole.version):
-                text = f"does not depend on {part.id}, so nothing installs it"
-                yield Hit(
-                    cause=f"unlisted {part.id}",
-                    inner=whole.subject,
-                    message=text,
-                    evidence=(f"missing: {part.id} {part.version}",),
-                )
-        if whole.pins and not parts:
-            yield Skip(inner=whole.subject, reason="this audit includes none of its parts")
-
-
-def _is_needed(whole: TwinFacts, pin: Pin, parts: Sequence[TwinFacts]) -> bool:
-    """Whether the audit must include a part. Where only one of the parts is installed, only a wrong version counts."""
-    return whole.needs_all or any(part.id == pin.id for part in parts)
-
-
 def _is_whole(package: TwinFacts) -> bool:
-    return find_reader(package.kind).is_whole
+    return package.kind in TWINS
 
 
 def _find_lacking(
@@ -159,7 +102,7 @@ def _find_lacking(
 def _find_unpaired(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Skip]:
     """The twins that the configuration names, if the audit includes only one of them."""
     packages = _wholes(packages)
-    for named in policy.twins:
+    for named in find_rules(policy).twins:
         twins = {kind: [twin for twin in packages if _is_named(twin, kind, name)] for kind, name in named.items()}
         for kind in [kind for kind, of_kind in twins.items() if not of_kind]:
             for twin in (twin for of_kind in twins.values() for twin in of_kind):
@@ -173,7 +116,7 @@ def _find_unpaired(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Sk
 
 def _find_uncovered(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[str, str, str]]:
     """Target, kind and twin, for each target for which no package with tags of the audit has the twin's files."""
-    pairs = [pair for pair in _pairs(packages, policy) if find_reader(pair[0].kind).has_tags]
+    pairs = [pair for pair in _pairs(packages, policy) if pair[0].kind == _WITH_TAGS]
     for subject in dict.fromkeys(pair[1].subject for pair in pairs):
         of_subject = [pair for pair in pairs if pair[1].subject == subject]
         covered = {rid for tagged, _ in of_subject for rid in tagged.native}
@@ -185,8 +128,8 @@ def _wholes(packages: Sequence[TwinFacts]) -> list[TwinFacts]:
     """The packages, with the parts of a split package merged into the whole, which comes first."""
     together: dict[object, TwinFacts] = {}
     for package in sorted(filter(_is_whole, packages), key=lambda package: package.id.lower()):
-        named = (package.kind, canonicalize_name(package.project), _version(package.version))
-        key = package.subject if find_reader(package.kind).has_tags else named
+        named = (package.kind, canonicalize_name(package.project), read_version(package.version))
+        key = package.subject if package.kind == _WITH_TAGS else named
         earlier = together.get(key)
         together[key] = replace(earlier, native={**earlier.native, **package.native}) if earlier else package
     return list(together.values())
@@ -197,12 +140,12 @@ def _pairs(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[Twin
     kinds = list(package_readers())
     for first, second in product(_wholes(packages), repeat=2):
         is_in_order = kinds.index(first.kind) < kinds.index(second.kind)
-        if is_in_order and _version(first.version) == _version(second.version):
+        if is_in_order and read_version(first.version) == read_version(second.version):
             is_named = any(
                 all(_is_named(twin, twin.kind, names.get(twin.kind, "")) for twin in (first, second))
-                for names in policy.twins
+                for names in find_rules(policy).twins
             )
-            if is_named or (not policy.twins and plain_letters(first.project) == plain_letters(second.project)):
+            if is_named or (not find_rules(policy).twins and _letters(first) == _letters(second)):
                 yield first, second
 
 
@@ -210,8 +153,6 @@ def _is_named(package: TwinFacts, kind: str, name: str) -> bool:
     return package.kind == kind and canonicalize_name(package.project) == canonicalize_name(name)
 
 
-def _version(text: str) -> Version | str:
-    try:
-        return Version(text.partition("+")[0])
-    except InvalidVersion:
-        return text.lower()
+def _letters(package: TwinFacts) -> str:
+    """A project's name without case, hyphens and dots: what its names on different feeds have in common."""
+    return "".join(filter(str.isalnum, package.project.lower()))
