@@ -14,7 +14,6 @@ OF_THE_REPOSITORY = {
     "test_borders.py": "this table",
     "test_docs.py": "the pages of latenn are on the site",
     "ci/test_cibuildwheel.py": "builds latenn's wheels with cibuildwheel",
-    "ci/test_docs_site.py": "the pages of latenn are on the site",
     "ci/test_reference.py": "the reference of latenn is on the site",
     "ci/test_workflows.py": "the workflow makes latenn",
     "research/test_fuzz_customop.py": "runs damaged models in latenn's operator",
