@@ -38,7 +38,8 @@ PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 EVERY_STEP = (("build",), ("pack",), ("audit", "--output", "reports"), ("verify",))
 WITHOUT_TOOLS = ("build", "audit", "gate", "matrix")
 """Commands of latebind that need neither a .NET SDK nor a JDK."""
-QUICK = "not slow and not emulated and not workflows and not libraries"
+COMMIT = "not slow and not emulated and not workflows and not libraries"
+QUICK = f"not builds and {COMMIT}"
 MACHINES = ".latebind/machines"
 BENCHES = {
     "audit": "bench/audit.py",
@@ -98,8 +99,8 @@ def minimums(session: nox.Session) -> None:
     with lowest.open("w", encoding="utf-8") as file:
         session.run_install("uv", "pip", "freeze", "--exclude-editable", stdout=file, stderr=None)
     session.install("--constraint", str(lowest), *list_groups("headers", "machines", "test", "workflows"))
-    # mkdocs needs newer ones
-    run_tests(session, "tests", "loadcheck/tests", "--ignore=tests/test_docs.py", "--ignore=tests/ci/test_docs_site.py")
+    newer = ("--ignore=tests/test_docs.py", "--ignore=tests/ci/test_docs_site.py")
+    run_tests(session, "tests", "loadcheck/tests", *newer, chosen=COMMIT)
 
 
 @nox.session
@@ -194,11 +195,11 @@ def list_groups(*names: str) -> list[str]:
     return list(nox.project.dependency_groups(PROJECT, *names))
 
 
-def run_tests(session: nox.Session, *options: str) -> None:
-    """Run the quick tests, unless the arguments choose others; a worker more than CPUs, for some wait for the disk."""
+def run_tests(session: nox.Session, *options: str, chosen: str = QUICK) -> None:
+    """Run the chosen tests, unless the arguments choose others; a worker more than CPUs, for some wait for the disk."""
     workers = ("-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal")
-    chosen = () if "-m" in session.posargs else ("-m", QUICK)
-    session.run("pytest", *workers, *options, *chosen, *session.posargs, env=find_tools(session, "dotnet"))
+    marks = () if "-m" in session.posargs else ("-m", chosen)
+    session.run("pytest", *workers, *options, *marks, *session.posargs, env=find_tools(session, "dotnet"))
 
 
 def list_c_sources(session: nox.Session) -> list[str]:

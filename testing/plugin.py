@@ -39,6 +39,7 @@ hypothesis.settings.load_profile("latebind")
 
 MARKERS = {
     "browser": "in a headless Chromium",
+    "builds": "builds, packs or installs: not one of the quick tests, but of those before a commit",
     "emulated": "under wine or qemu",
     "libraries": "with PyTorch and JAX; a session of its own",
     "slow": "takes more than a few seconds",

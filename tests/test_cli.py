@@ -20,6 +20,8 @@ from testing.needs import require_programs
 from tests.client import CMAKE, CONFIG, SOURCE, edit, write_client
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
+pytestmark = pytest.mark.builds
+
 
 def snapshot(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*")

@@ -7,6 +7,8 @@ import pytest
 from tests.client import copy_client, edit
 from tests.programs import assert_refused, assert_success
 
+pytestmark = pytest.mark.builds
+
 IMPORTED = """add_library(onnxruntime::onnxruntime SHARED IMPORTED)
 set_target_properties(onnxruntime::onnxruntime PROPERTIES IMPORTED_LOCATION /opt/ort/libonnxruntime.so.1)
 """

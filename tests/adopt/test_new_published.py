@@ -18,6 +18,8 @@ from testing.npm_tools import install_tools
 from tests.client import edit
 from tests.programs import CLI, run_checked, run_program
 
+pytestmark = pytest.mark.builds
+
 REPOSITORY = "https://github.com/acme/my-engine"
 MORE = """\
 npm = { name = "@acme/my-engine", runtime = "onnxruntime-node" }

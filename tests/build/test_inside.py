@@ -15,6 +15,8 @@ from latebind.errors import LatebindError
 from latebind.tables.targets import target
 from tests.client import members, pack_project, write_client, write_files
 
+pytestmark = pytest.mark.builds
+
 NPM = '\n[package.tiny.npm]\nname = "@acme/tiny"\nsource = "npm"\n'
 MAVEN = '\n[package.tiny.maven]\ngroup = "org.acme"\nname = "tiny"\nsource = "java"\n'
 

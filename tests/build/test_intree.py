@@ -23,6 +23,8 @@ from latebind.fingerprint import PACKAGE
 from tests.client import PYPROJECT, by_kind, pack_project, write_client
 from tests.programs import run_checked, run_program
 
+pytestmark = pytest.mark.builds
+
 ZIG = "ziglang==0.17.0"
 SYSTEM = f"/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin"
 ASK = (

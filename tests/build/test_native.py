@@ -28,6 +28,8 @@ from tests.client import BOUND, CMAKE, CONFIG, SOURCE, copy_client, edit, write_
 from tests.compilers.test_indirect import USER, list_names
 from tests.programs import not_run, run_checked
 
+pytestmark = pytest.mark.builds
+
 HERE = target("linux-x64")
 
 

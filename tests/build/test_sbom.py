@@ -16,6 +16,8 @@ from latebind.build.bill import Bill
 from latebind.config.runtime import RuntimeUse
 from tests.client import BOUND, by_kind, member, members, pack_project, write_client
 
+pytestmark = pytest.mark.builds
+
 
 def cyclonedx_problem(version, document):
     return JsonStrictValidator(version).validate_str(json.dumps(document))

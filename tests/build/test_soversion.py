@@ -19,6 +19,8 @@ from tests.client import hashes, members, pack_project
 from tests.programs import CLI, assert_success, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
+pytestmark = pytest.mark.builds
+
 PROPERTIES = "VERSION 1.2.3 SOVERSION 1"
 CMAKE = WITH_HEADER.replace("PRESET hidden", f"PRESET hidden {PROPERTIES}")
 CONFIG = SDK.replace('["linux-x64"]', '["linux-x64", "osx-arm64"]') + 'npm = { name = "tiny" }\n'

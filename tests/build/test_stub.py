@@ -15,6 +15,8 @@ from testing.needs import official_header, require_programs, runtime_folder, zig
 from tests.conftest import ROOT
 from tests.programs import assert_refused, assert_success, run_checked
 
+pytestmark = pytest.mark.builds
+
 PUBLIC = re.compile(r"lb_onnxruntime_(path|available|message|version|file|report|on_missing)")
 # How public projects look for the runtime and link it.
 WAYS = {

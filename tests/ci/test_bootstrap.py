@@ -12,6 +12,8 @@ from ci import bootstrap
 from tests.conftest import ROOT
 from tests.programs import run_checked
 
+pytestmark = pytest.mark.builds
+
 HEADER = '# /// script\n# requires-python = ">=3.10"\n# dependencies = ["nox[uv]>=1", "other>=2"]\n# ///\n'
 
 

@@ -14,6 +14,8 @@ from testing.needs import require_programs
 from tests.conftest import ROOT
 from tests.programs import run_program
 
+pytestmark = pytest.mark.builds
+
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
          "latenn", "loadcheck", "ci", "machines", "research", "pyproject.toml", ".github", "LICENSE", "bench",
          "packaging", "templates")  # fmt: skip

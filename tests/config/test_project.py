@@ -11,6 +11,8 @@ from latebind.config.project import DIGEST_VARIABLE, find_project, read_project
 from latebind.errors import InputError
 from tests.client import CMAKE, CONFIG, member, write_client
 
+pytestmark = pytest.mark.builds
+
 WITHOUT_WHEEL = CONFIG.replace('wheel = { source = "python/tiny" }\n', "")
 EDIT = """\
 file(READ "${CMAKE_SOURCE_DIR}/../latebind.toml" text)

@@ -23,6 +23,8 @@ from tests.client import edit
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run, select_cases
 from tests.programs import run_checked
 
+pytestmark = pytest.mark.builds
+
 EXAMPLES = ROOT / "examples"
 
 

@@ -7,6 +7,8 @@ import pytest
 from testing.building import needed_compiler
 from tests.programs import assert_refused, assert_success, run_checked, run_program
 
+pytestmark = pytest.mark.builds
+
 DESCRIBED = """\
 name = "{name}"
 title = "Thing"
@@ -329,7 +331,7 @@ def test_functions_of_cxx_are_taken_from_a_library_and_throw_to_the_program(cxx)
 
 def test_variables_are_looked_up_in_the_library_where_the_program_uses_them(cxx):
     folder, printed = cxx
-    assert "2 variables (thing_number, thing_world); to use them, include the header" in printed
+    assert "2 variables (thing_number, thing_world); for those" in printed
     assert_success(run_program(folder / "plain", env={"THING_LIB_PATH": str(folder)}))
 
 

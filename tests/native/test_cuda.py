@@ -17,6 +17,8 @@ from testing.emulated import cache, fetch_wheel
 from testing.needs import available, zig
 from tests.programs import run_checked
 
+pytestmark = pytest.mark.builds
+
 WHEELS = {
     "nvrtc": {12: "nvidia-cuda-nvrtc-cu12==12.9.86", 13: "nvidia-cuda-nvrtc==13.5.37"},
     "cudart": {12: "nvidia-cuda-runtime-cu12==12.9.79", 13: "nvidia-cuda-runtime==13.5.37"},

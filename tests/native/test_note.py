@@ -12,6 +12,8 @@ from testing.needs import zig
 from tests.client import BOUND, copy_client
 from tests.programs import assert_success, run_checked
 
+pytestmark = pytest.mark.builds
+
 NAMES = ["onnxruntime", "openvino", "litert"]
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)

@@ -9,6 +9,8 @@ from latebind.pack.record import Record, hash_inputs, list_changes, read_record
 from tests.client import BOUND, edit, pack_project, write_files
 from tests.programs import assert_success
 
+pytestmark = pytest.mark.builds
+
 SOURCE = "native/tiny.c"
 
 

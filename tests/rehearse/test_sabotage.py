@@ -16,6 +16,8 @@ from tests.programs import run_checked
 from tests.rehearse.conftest import GIT
 from tests.release.conftest import write_passed_report
 
+pytestmark = pytest.mark.builds
+
 
 def commit(root):
     run_checked(*GIT, "commit", "-qam", "Two", cwd=root)

@@ -14,6 +14,8 @@ from latebind.release.make import make_release
 from tests.client import edit, member, rewritten
 from tests.programs import assert_refused, run_checked
 
+pytestmark = pytest.mark.builds
+
 WHEEL = "packages/tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 NPM_ARM = "packages/acme-tiny-linux-arm64-1.2.3.tgz"
 ARM = "packages/tiny-1.2.3-py3-none-manylinux_2_28_aarch64.whl"

@@ -18,6 +18,8 @@ from tests.client import BOUND, write_client
 from tests.programs import run_checked
 from tests.verify.reports import report
 
+pytestmark = pytest.mark.builds
+
 
 def tree(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -11,6 +11,8 @@ from latebind.tables.targets import npm_platform
 from tests.client import pack_project, write_portable
 from tests.sdkclient import SDK, write_sdk_client
 
+pytestmark = pytest.mark.builds
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rid", ["osx-arm64", "win-x64"])

@@ -13,6 +13,8 @@ from latebind.release.make import GateError, make_release
 from latebind.release.tag import Tag, check_tag, read_tag
 from tests.programs import run_checked
 
+pytestmark = pytest.mark.builds
+
 COMMIT, OTHER = "1" * 40, "2" * 40
 WRONG = [
     {"GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1.3.0"},

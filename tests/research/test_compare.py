@@ -8,6 +8,8 @@ import pytest
 from research import compare
 from tests.client import pack_project, write_client
 
+pytestmark = pytest.mark.builds
+
 
 @pytest.fixture
 def wheels(tmp_path):

@@ -15,7 +15,10 @@ from testing.needs import require_programs
 from tests.client import write_portable
 from tests.programs import CLI, run_program
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the machine is this Linux")
+pytestmark = [
+    pytest.mark.builds,
+    pytest.mark.skipif(sys.platform != "linux", reason="not run: the machine is this Linux"),
+]
 MACHINE = 'rid = "linux-x64"\ntitle = "this Linux"\nlevel = "glue"\n'
 FAULTS = {
     "prints": (

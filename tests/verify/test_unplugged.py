@@ -33,7 +33,10 @@ from tests.client import CONFIG, edit, write_client, write_portable
 from tests.conftest import ROOT, alive
 from tests.programs import CLI, assert_success, not_run, run_checked, run_program
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux")
+pytestmark = [
+    pytest.mark.builds,
+    pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux"),
+]
 
 VERIFY = '\n[verify]\npython = "verify/smoke.py"\n'
 BEGIN = """\

@@ -14,6 +14,8 @@ from testing.needs import require_programs
 from tests.client import CONFIG, copy_client, members, pack_project
 from tests.programs import assert_refused, run_checked, run_program
 
+pytestmark = pytest.mark.builds
+
 TABLE = """
 [package.tiny.maven]
 group = "io.github.acme"

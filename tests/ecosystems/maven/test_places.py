@@ -14,6 +14,8 @@ from tests.client import copy_client, members, pack_project
 from tests.ecosystems.maven.test_jar import JAR_ONLY, LIBRARY, TABLE
 from tests.programs import run_checked, run_program
 
+pytestmark = pytest.mark.builds
+
 STRANGER, USER = 12345, 12346
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="not run: only root can give files to other users")
 MAIN = """\

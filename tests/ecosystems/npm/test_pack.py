@@ -31,6 +31,8 @@ from tests.client import (
 )
 from tests.programs import run_program
 
+pytestmark = pytest.mark.builds
+
 RIDS = ["linux-x64", "win-x64"]
 NPM = '[package.tiny.npm]\nname = "@acme/tiny"\n'
 ABOUT = 'repository = "https://git.example/acme/tiny"\nlicense_file = "LICENSE"\nreadme = "README.md"\n'

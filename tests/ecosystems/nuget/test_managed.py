@@ -15,6 +15,8 @@ from tests.client import edit
 from tests.conftest import ROOT
 from tests.programs import not_run
 
+pytestmark = pytest.mark.builds
+
 FRAMEWORKS = ["netstandard2.0", "netstandard2.1"]
 BINDING = ROOT / "latenn" / "dotnet" / "Latenn"
 

@@ -31,6 +31,8 @@ from tests.client import PORTABLE_CMAKE, edit, hashes, members, pack_project
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
+pytestmark = pytest.mark.builds
+
 PROGRAM = (
     "#include <tiny.h>\nint main(void) { return tiny_add(2, 3) == 5 /* 2 characters printed, and 3 */ ? 0 : 1; }\n"
 )

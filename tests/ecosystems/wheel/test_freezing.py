@@ -13,6 +13,8 @@ from tests.client import PYPROJECT, SEVERAL, by_kind, members, pack_project, wri
 from tests.epclient import write_ep
 from tests.programs import CLI, run_checked, run_program
 
+pytestmark = pytest.mark.builds
+
 HOOKS = "_pyinstaller/__init__.py", "_pyinstaller/hook-{}.py"
 UNREACHABLE = ("error sending request", "Failed to fetch", "dns error")
 

@@ -14,6 +14,8 @@ from latebind.tables.targets import targets
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, pack_project, write_client
 from tests.programs import run_checked
 
+pytestmark = pytest.mark.builds
+
 DISTRIBUTIONS = [(name, extra) for name, preset in presets().items() for extra in preset.python.extras]
 
 

@@ -18,6 +18,8 @@ from testing.needs import available
 from tests.client import CONFIG, copy_client, edit
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
+pytestmark = pytest.mark.builds
+
 SMOKE = """\
 import argparse, ctypes, json
 from pathlib import Path

@@ -23,9 +23,10 @@ from tests.programs import not_run
 
 ODD_CASES = 4
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"
-)
+pytestmark = [
+    pytest.mark.builds,
+    pytest.mark.skipif(sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"),
+]
 
 
 @pytest.mark.slow

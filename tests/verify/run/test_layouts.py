@@ -34,9 +34,10 @@ from tests.programs import not_run, run_checked
 NATIVE = f"runtimes/{RID}/native/"
 CORE, BACKEND, ORT = "liblatenn_core.so", "liblatenn_backend_onnxruntime.so", "libonnxruntime.so"
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"
-)
+pytestmark = [
+    pytest.mark.builds,
+    pytest.mark.skipif(sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"),
+]
 
 
 def describe_application(made_for, ended):
