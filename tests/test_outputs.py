@@ -20,6 +20,8 @@ from latebind.tables.targets import target
 from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, write_files
 from tests.programs import assert_success
 
+pytestmark = pytest.mark.builds
+
 FLAT = CONFIG.replace('source = "native"', 'source = "."').replace('"python/tiny"', '".", name = "tiny"')
 FILES = {
     "latebind.toml": FLAT,

@@ -20,6 +20,8 @@ from testing.needs import official_header
 from tests.client import edit
 from tests.programs import assert_refused, assert_success, run_checked
 
+pytestmark = pytest.mark.builds
+
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")
 
 

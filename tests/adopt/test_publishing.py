@@ -20,7 +20,10 @@ from latebind.adopt.workflow import render_workflow
 from testing.needs import require_programs
 from tests.programs import assert_success, run_program
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="not run: the jobs that publish run on Linux")
+pytestmark = [
+    pytest.mark.builds,
+    pytest.mark.skipif(os.name == "nt", reason="not run: the jobs that publish run on Linux"),
+]
 PACKAGES = {"package": {"demo": {"wheel": {"source": "demo"}, "nuget": {"id": "Demo"}, "npm": {"name": "demo"}}}}
 JOBS = yaml.safe_load(render_workflow("demo", PACKAGES, branch="main"))["jobs"]
 

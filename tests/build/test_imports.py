@@ -29,6 +29,8 @@ from tests.client import (
 )
 from tests.programs import assert_refused, assert_success
 
+pytestmark = pytest.mark.builds
+
 TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
 TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c", "more.c").replace("tiny", "more")
 

@@ -19,6 +19,8 @@ from tests.client import edit
 from tests.programs import assert_refused, run_checked
 from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
+pytestmark = pytest.mark.builds
+
 ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the runtime here is one of Linux on x64")
 
 OPENSSL = """\

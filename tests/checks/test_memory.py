@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.builds
+
 BASE, PER_BYTE = 120 * 10**6, 3
 
 

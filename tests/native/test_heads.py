@@ -11,6 +11,8 @@ from testing.needs import zig
 from tests.native import pe
 from tests.programs import run_checked
 
+pytestmark = pytest.mark.builds
+
 BOUND, NOT_A_LIBRARY, WRONG_ARCHITECTURE = 0, 2, 3
 SOURCE = "int one(void);\nint one(void) { return 1; }\n"
 

@@ -10,7 +10,10 @@ from testing.building import needed_compiler
 from tests.native.test_functions_stub import DESCRIBED, SOURCES
 from tests.programs import assert_success, run_checked, run_program
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the program is for Linux")
+pytestmark = [
+    pytest.mark.builds,
+    pytest.mark.skipif(sys.platform != "linux", reason="not run: the program is for Linux"),
+]
 LATER = "later call: 0 fine\n" * 2
 FORKED = "a fork: at once, the child ended with 0\n"
 END = f"{FORKED}{LATER}message: \n"

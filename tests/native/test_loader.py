@@ -20,6 +20,8 @@ from tests.native.situations import (
     place,
 )
 
+pytestmark = pytest.mark.builds
+
 NAME = "libonnxruntime.so.1"
 
 

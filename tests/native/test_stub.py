@@ -27,6 +27,8 @@ from testing.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
 from testing.needs import official_header
 from tests.programs import assert_success, run_program
 
+pytestmark = pytest.mark.builds
+
 SLOTS = dict(enumerate([280, 285, 285, 318, 390, 415, 419, 419, 422, 424, 425, 426, 428, 429], 19))
 """The slots of OrtApi in the official header of each version; for 27 and from 30 on, in the library for macOS."""
 FLOOR, NEWEST = (int(version.split(".")[1]) for version in ORT_VERSIONS)

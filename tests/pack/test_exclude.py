@@ -11,6 +11,8 @@ from latebind.verify.cases.expand import runtimes_on
 from tests.client import CONFIG, copy_client, edit, pack_project, read_client
 from tests.programs import assert_refused, assert_success
 
+pytestmark = pytest.mark.builds
+
 EXTRA = """
 [package.extra]
 component = "extra"

@@ -12,6 +12,8 @@ from latebind.verify.report.coverage import list_package_files
 from tests.client import pack_project
 from tests.release.conftest import write_passed_report
 
+pytestmark = pytest.mark.builds
+
 
 def test_kinds_and_targets_are_read_from_the_files(release_inputs):
     read = {package.name: (package.kind, package.targets) for package in list_package_files(release_inputs.dist)}

@@ -21,6 +21,8 @@ from tests.client import (
     write_files,
 )
 
+pytestmark = pytest.mark.builds
+
 OLD = "from setuptools import setup\nsetup(name='tiny', version='0.0.1')\n"
 TOOL = CONFIG.replace("[package.tiny]", "[tool.latebind.package.tiny]")
 for _table in ("project", "native", "targets"):

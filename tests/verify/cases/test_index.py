@@ -14,6 +14,8 @@ from latebind.verify.cases.installers import Virtualenv, installer
 from loadcheck.model import Rid
 from tests.verify.release_index import serve, write_index, write_wheel
 
+pytestmark = pytest.mark.builds
+
 
 def question(entry, rid="linux-x64", distribution="onnxruntime"):
     return Question(distribution=distribution, minimum="1.19", entry=entry, target=Rid(rid), python="3.11")
