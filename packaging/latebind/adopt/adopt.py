@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 _NO_RUNTIME = "links and contains no library that latebind knows"
 _OWN = (f"for another library, describe it, and name the description, too (--preset FILE.toml): {DOCS}/howto/stub.md",)
 _LACKS = "the stub of {title} lacks them: add them to functions, or list the library itself instead of its header"
-_SHOWS = f"without it, functions return their own errors; show what to install: {DOCS}/howto/stub.md#show-the-message"
+_SHOWS = (
+    "without it, functions return what its description says, or end the process; "
+    f"show what to install: {DOCS}/howto/stub.md#show-the-message"
+)
 _OTHERS = {
     "meson.build": "meson",
     "Cargo.toml": "cargo-and-maturin",
