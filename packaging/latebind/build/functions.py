@@ -111,8 +111,12 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _note(names: Sequence[str], noun: str, advice: str) -> str:
-    shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-    return f"not in the stub: {plural(len(names), noun)} ({shown}); {advice}"
+    return f"not in the stub: {plural(len(names), noun)} ({show_names(names, _SHOWN)}); {advice}"
+
+
+def show_names(names: Sequence[str], most: int) -> str:
+    """The first names, with dots for the rest."""
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def _read(path: Path, declared: Declared) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 from packaging.version import Version
 
-from latebind.build.functions import find_functions
+from latebind.build.functions import find_functions, show_names
 from latebind.build.loadersource import runtime_header, version_source
 from latebind.errors import LatebindError
 from latebind.fill import fill
@@ -107,8 +107,7 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
 def _list_ending(table: FunctionTable, failures: Mapping[str, int | str], title: str) -> list[str]:
     """A note on the functions for which nobody chose what they return without the library; [] if there are none."""
     ending = sorted(name for name in table.since if not any(fnmatchcase(name, pattern) for pattern in failures))
-    shown = ", ".join(ending[:3]) + (", ..." if len(ending) > 3 else "")  # noqa: PLR2004  # enough for an idea
-    text = f"{plural(len(ending), 'function')} would end the process without {title} ({shown})"
+    text = f"{plural(len(ending), 'function')} would end the process without {title} ({show_names(ending, 3)})"
     return [f"{text}: choose in stub.failures what they return"] if ending else []
 
 
