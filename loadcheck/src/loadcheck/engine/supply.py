@@ -157,7 +157,7 @@ def list_environments(wheel: WheelName) -> Iterator[Mapping[str, str]]:
 
 def other_folder(package: Contents, file: File, image: Image) -> str:
     """The folder of site-packages to which a search path leads and which is not the package's, or ""."""
-    own_tops = {".", ""} | {file.name.partition("/")[0] for file in package.files}
+    own_tops = package.tops | {".", ""}
     paths = (*image.rpath, *image.runpath, *image.needed)
     tops = (resolve_from(file.folder, path).partition("/")[0] for path in paths)
     return next((top for top in tops if top not in own_tops), "")

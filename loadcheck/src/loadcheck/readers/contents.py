@@ -329,10 +329,19 @@ class Contents:
         return found
 
     @cached_property
+    def tops(self) -> frozenset[str]:
+        """The folders and files at the root."""
+        return frozenset(file.name.partition("/")[0] for file in self.files)
+
+    @property
+    def top(self) -> str:
+        """The folder that holds everything; "" where there are several."""
+        return next(iter(self.tops)) if len(self.tops) == 1 else ""
+
+    @cached_property
     def dist_info(self) -> str:
         """The wheel's `.dist-info` folder, or ""."""
-        names = {file.name.partition("/")[0] for file in self.files}
-        return next((name for name in sorted(names) if name.endswith(".dist-info")), "")
+        return next((name for name in sorted(self.tops) if name.endswith(".dist-info")), "")
 
     @cached_property
     def metadata(self) -> Mapping[str, tuple[str, ...]] | None:

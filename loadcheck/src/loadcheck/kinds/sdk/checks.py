@@ -26,12 +26,6 @@ _IMPORT_LIBRARIES = ("{}.lib", "lib{}.dll.a", "{}.dll.a")
 _LINKED = ("lib{}.so", "lib{}.dylib", "lib{}.a", "{}.lib", "lib{}.dll.a", "{}.dll.a")
 
 
-def _top(package: Contents) -> str:
-    """The folder that holds everything; "" where there are several."""
-    tops = {file.name.partition("/")[0] for file in package.files}
-    return next(iter(tops)) if len(tops) == 1 else ""
-
-
 @check(
     "LB430",
     "SDK that is not relocatable",
@@ -47,13 +41,12 @@ def not_relocatable(package: Contents) -> Hits:
     An absolute path in a .cmake or .pc file exists only on the build machine. A path that leaves the archive's folder
     leads to an unrelated file, or to none.
     """
-    top = _top(package)
     for reference in sdk_paths(package):
         seen = (reference.line,)
         if reference.is_absolute:
             text = f"contains the absolute path {reference.path}"
             yield Hit(cause=reference.path, inner=reference.file, message=text, evidence=seen)
-        elif not _is_inside(reference.path, top):
+        elif not _is_inside(reference.path, package.top):
             case, text = f"outside {reference.path}", "names a path outside of the archive"
             yield Hit(cause=case, inner=reference.file, message=text, evidence=seen)
 
@@ -78,10 +71,10 @@ def names_missing(package: Contents) -> Hits:
     The archive also needs a file named like the SONAME: the linker writes that name into programs, and the system's
     loader looks for it when a program starts.
     """
-    names = {*(file.name for file in package.files), *package.links}
+    names = package.names.union(package.links)
     folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
     bases = {posixpath.basename(name) for name in names}
-    top = _top(package)
+    top = package.top
     for reference in sdk_paths(package):
         is_judged = not reference.may_lack and not reference.is_absolute and _is_inside(reference.path, top)
         if is_judged and reference.path not in names | folders:
@@ -122,7 +115,7 @@ def _own_names_missing(package: Contents, bases: set[str]) -> Hits:
             yield Hit(cause=f"relative {soname}", inner=file.name, message=text, evidence=seen, fix=_RPATH)
 
 
-def _headers_missing(package: Contents, names: set[str]) -> Hits:
+def _headers_missing(package: Contents, names: frozenset[str]) -> Hits:
     """A header may be included by its path from any folder that programs search, so the end of a path is compared."""
     by_base: dict[str, list[str]] = {}
     for name in names:

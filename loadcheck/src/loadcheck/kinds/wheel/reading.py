@@ -46,8 +46,7 @@ _PAGE = {
 
 def _find_description(package: Contents) -> Description | None:
     """What METADATA of a wheel says, or PKG-INFO of an sdist."""
-    tops = {file.name.partition("/")[0] for file in package.files}
-    name = f"{package.dist_info}/METADATA" if package.kind == "wheel" else f"{min(tops, default='')}/PKG-INFO"
+    name = f"{package.dist_info}/METADATA" if package.kind == "wheel" else f"{min(package.tops, default='')}/PKG-INFO"
     fields = read_fields(package.texts[name]) if name in package.texts else None
     if fields is None:
         return None  # LB502 reports it

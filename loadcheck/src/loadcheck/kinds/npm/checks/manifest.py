@@ -207,8 +207,7 @@ def not_installed(package: Contents) -> Hits:
     if package.links:
         what = f"{plural(len(package.links), 'link')} that npm leaves out: {', '.join(package.links[:3])}"
         yield Hit(cause="links", message=f"has {what}", evidence=some([*package.links]))
-    tops = sorted({file.name.partition("/")[0] for file in package.files})
-    if len(tops) > 1:
+    if len(tops := sorted(package.tops)) > 1:
         yield Hit(cause="folders", message=f"has {len(tops)} folders, which npm unpacks into one", evidence=some(tops))
     manifest = read_manifest(package)
     names = [file.name for file in package.files if "/node_modules/" in file.name]

@@ -29,7 +29,7 @@ _PSMDCP = "package/services/metadata/core-properties/"
 )
 def opc_broken(package: Contents) -> Hits:
     """A nupkg is an OPC package. Tools that read it as one find no file that its parts do not name or give a type."""
-    names = {file.name for file in package.files}
+    names = package.names
     try:
         defaults, overrides = content_types(package)
         targets = relationships(package)

@@ -112,8 +112,7 @@ def wheel_metadata(package: Contents) -> Hits:
             evidence=(f"file name: {package.path.name}",),
         )
         return
-    tops = {file.name.partition("/")[0] for file in package.files}
-    folders = sorted(top for top in tops if top.endswith(".dist-info"))
+    folders = sorted(top for top in package.tops if top.endswith(".dist-info"))
     if len(folders) != 1:
         text = f"has {plural(len(folders), '.dist-info folder')}, but needs exactly 1"
         yield Hit(cause="folders", message=text, evidence=tuple(folders))

@@ -33,8 +33,7 @@ def sdist_build_system(package: Contents) -> Hits:
     A setup.py next to another backend is a second build system, which older tools run. If `backend-path` names a folder
     of the sdist that does not have the backend, the build fails.
     """
-    roots = {file.name.partition("/")[0] for file in package.files}
-    top = next(iter(roots)) if len(roots) == 1 else ""
+    top = package.top
     names = {file.name.removeprefix(f"{top}/") for file in package.files}
     if "PKG-INFO" not in names:
         return  # an archive, but not an sdist
@@ -77,10 +76,9 @@ def _lacks_backend(package: Contents, top: str, backend: str) -> bool:
     listed = _build_system(package.texts.get(f"{top}/pyproject.toml", b"")).get("backend-path")
     folders = [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
     module = backend.partition(":")[0].replace(".", "/")
-    names = {file.name for file in package.files}
     candidates = [posixpath.normpath(f"{top}/{folder}/{module}") for folder in folders]
     return bool(candidates) and not any(
-        {f"{candidate}.py", f"{candidate}/__init__.py"} & names for candidate in candidates
+        {f"{candidate}.py", f"{candidate}/__init__.py"} & package.names for candidate in candidates
     )
 
 
