@@ -1,5 +1,5 @@
 """What checks of other distributions import (docs/howto/checks.md)."""
 
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, Skip, check
 
-__all__ = ["Hit", "Skip", "check"]
+__all__ = ["Hit", "Hits", "Skip", "check"]

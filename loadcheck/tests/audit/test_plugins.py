@@ -9,7 +9,8 @@ import pytest
 from tests.audit.corpus import wheel
 from tests.processes import assert_refused, run_checked, run_program
 
-from loadcheck.engine.registry import check
+from loadcheck.engine.policy import Policy
+from loadcheck.engine.registry import Hit, check
 from loadcheck.errors import UserError
 
 TELEMETRY = '''
@@ -125,6 +126,16 @@ def test_a_third_party_check_that_fails_is_a_finding_that_names_it(install_check
     messages = [finding["message"] for finding in json.loads(result.stdout)["findings"] if finding["code"] == "LB605"]
     assert len(messages) == 2
     assert all("check ACME001 of acme-checks failed with AttributeError" in message for message in messages)
+
+
+def test_a_check_that_says_little_is_like_most_checks():
+    def judge(wheel):
+        yield Hit(inner="a/b.so", message=wheel)
+
+    made = check("ACME004", "t", "note", example="e", fix="c")(judge)
+    assert (made.kinds, made.formats, made.profiles) == (("wheel",), ("elf", "macho", "pe"), ("loads", "all"))
+    (finding,) = made.judge(str.upper, "", Policy(), wheel="is wrong")
+    assert (finding.subject, finding.evidence) == ("A/B.SO", ("a/b.so",))
 
 
 def test_a_check_is_given_the_values_that_it_names():

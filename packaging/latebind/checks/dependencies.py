@@ -8,12 +8,10 @@ from packaging.utils import canonicalize_name
 
 from latebind.checks.policy import TWINS, find_rules
 from latebind.checks.supplier import suppliers
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import requirement_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.tables.presets import RuntimePreset
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     fix='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, or ">=1.19.0" in '
     "peerDependencies.",
 )
-def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePreset) -> Hits:
     """A late-binding library works with every release of the runtime from its minimum on.
 
     A pinned or capped runtime prevents users from installing the release they need. A lower minimum allows releases
@@ -52,7 +50,7 @@ def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePr
     fix="Move each distribution to an extra of its own: cpu, gpu, directml, ... Or, if your users need no other "
     'distribution, write runtime = "required" into the table wheel of latebind.toml.',
 )
-def supplier_required(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def supplier_required(package: Contents, policy: Policy, runtime: RuntimePreset) -> Hits:
     """Several distributions install the runtime in the same folder, so any two of them overwrite each other.
 
     A requirement outside of extras installs its distribution next to the one that the user chose, such as the GPU

@@ -6,13 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.engine.policy import fits_any
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import some
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.binary import Image
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import File
@@ -38,7 +36,7 @@ _OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|
     example="libspeech.so exports 12 C functions, throws Ort::Exception, and catches nothing",
     fix="Catch Ort::Exception in each C function, or let callers check lb_onnxruntime_available() first.",
 )
-def nothing_caught(file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+def nothing_caught(file: File, image: Image, policy: Policy) -> Hits:
     """Without a runtime, the first call of an `Ort::` function throws, and no exception may leave a C function.
 
     A library is reported only if it certainly catches nothing: it imports `__cxa_throw`, but not `__cxa_begin_catch`,

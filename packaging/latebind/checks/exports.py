@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from latebind.checks.policy import find_rules
 from latebind.config.exports import lacking
 from loadcheck.checks.symbols import CXX, FIX_ON_MACOS, list_offered_exports
-from loadcheck.engine.registry import EVERY_FORMAT, Hit, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import first, some
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.binary import Format, Image
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File
@@ -28,12 +26,11 @@ _OWN_ENTRY = ("PyInit_", "PyModExport_")
     "error",
     profiles=("all",),
     because="The configuration promises which symbols are exported.",
-    formats=EVERY_FORMAT,
     example='liblatenn.so exports lb_bind; allowed: ["latenn_*"]',
     fix="Compile with -fvisibility=hidden and mark the functions to export, or add the symbol to the package's "
     "`exports`.",
 )
-def export_outside_policy(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit]:
+def export_outside_policy(package: Contents, file: File, image: Image, policy: Policy) -> Hits:
     """Every export is an interface that other code can bind to, and a name that can clash with another library's.
 
     The check applies if the configuration lists what a package exports. The C++ symbols of a Python module do not
@@ -72,7 +69,7 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     fix="Export the symbol, or correct the package's `exports`. A name with a wildcard in `exports` allows symbols, "
     "but requires none.",
 )
-def export_missing(package: Contents, policy: Policy) -> Iterator[Hit]:
+def export_missing(package: Contents, policy: Policy) -> Hits:
     """A name without a wildcard in `exports` is a promise. If the export is missing, loading or the first call fails.
 
     One library of the package must export the symbol on each platform. The check applies if the configuration lists

@@ -9,14 +9,12 @@ from latebind.checks.policy import BindingPolicy, find_rules
 from latebind.checks.supplier import list_suppliers, suppliers
 from loadcheck.engine import platforms
 from loadcheck.engine.policy import fits_any
-from loadcheck.engine.registry import ARCHIVES, EVERY_FORMAT, Hit, Skip, check
+from loadcheck.engine.registry import ARCHIVES, Hit, Hits, Skip, check
 from loadcheck.engine.wording import links, own_name, some
 from loadcheck.readers.contents import GRAFTED, PROVIDER_ENTRY
 from loadcheck.text import human_size, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.tables.presets import RuntimePreset
     from loadcheck.binary import Image
     from loadcheck.engine.policy import Policy
@@ -35,13 +33,10 @@ def _list_markers(policy: Policy) -> tuple[str, ...]:
     profiles=("runtime",),
     because="The library loads only where the runtime has exactly the linked file name, which breaks the promise of "
     "late binding.",
-    formats=EVERY_FORMAT,
     example="liblatenn.so: NEEDED libonnxruntime.so.1; latenn.dll: delay import of onnxruntime.dll",
     fix="Link its stub instead (latebind stub), or leave the runtime out of the link and open it with lb_bind().",
 )
-def runtime_linked(
-    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
-) -> Iterator[Hit | Skip]:
+def runtime_linked(package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy) -> Hits:
     """The loader looks for a linked runtime under one exact file name when it loads the library.
 
     Distributions and releases of the runtime do not agree on that name. The library therefore loads with some of them
@@ -68,10 +63,11 @@ def runtime_linked(
     "error",
     profiles=("runtime",),
     because="The library loads with one release of the runtime only.",
+    formats=("elf",),
     example="libsherpa.so: VERNEED libonnxruntime.so VERS_1.28.2",
     fix="Link its stub instead (latebind stub), or open the runtime with lb_bind(): neither records a symbol version.",
 )
-def runtime_version_needed(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def runtime_version_needed(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Hits:
     """ONNX Runtime's symbol versions name a release, and tie a library to it, even where the file name fits.
 
     With any other release the dynamic loader fails with `version 'VERS_1.28.2' not found`.
@@ -112,7 +108,7 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
     fix="Remove the runtime, require the package that supplies it, and keep repair tools from adding it (--exclude).",
 )
-def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Hits:
     """A second copy of the runtime can clash with the user's copy in one process, and is never updated.
 
     A copy of ONNX Runtime takes 15-27 MB. A plugin for the runtime, such as an execution provider of ONNX Runtime, is
@@ -140,13 +136,10 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
     "error",
     profiles=("runtime",),
     because="A package that binds late promises not to contain the runtime. Suppress this check for other packages.",
-    formats=EVERY_FORMAT,
     example="libspeech_rt.so exports OrtGetApiBase",
     fix="Remove the copy from the package and open the user's own runtime with lb_bind().",
 )
-def runtime_renamed(
-    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
-) -> Iterator[Hit | Skip]:
+def runtime_renamed(package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy) -> Hits:
     """A copy under another name is still a copy.
 
     The check recognizes the copy by its SONAME, its install name or the entry symbol that it exports.
@@ -174,13 +167,10 @@ def runtime_renamed(
     profiles=("runtime",),
     seeks_markers=_list_markers,
     because="A package that binds late promises not to contain the runtime. Suppress this check for other packages.",
-    formats=EVERY_FORMAT,
     example="_core.abi3.so contains the text of OrtApis::GetApi and exports only PyInit__core",
     fix="Link the library without the runtime's static archives; open the user's own runtime with lb_bind().",
 )
-def runtime_embedded(
-    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
-) -> Iterator[Hit | Skip]:
+def runtime_embedded(package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy) -> Hits:
     """A statically linked runtime appears in no table of the file.
 
     The check recognizes it by strings that only the runtime's own code contains, not by names that also occur in code

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from latebind.checks.policy import TWINS, find_rules
 from loadcheck.checks.parts import read_version
 from loadcheck.engine.reader import TwinFacts, package_readers
-from loadcheck.engine.registry import INSTALLED, Hit, Skip, check
+from loadcheck.engine.registry import INSTALLED, Hit, Hits, Skip, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,11 +29,10 @@ _WITH_TAGS = "wheel"
     profiles=("all",),
     because="All packages of one version promise the same library.",
     kinds=INSTALLED,
-    formats=("elf", "macho", "pe"),
     example="liblatenn.so in the wheel and liblatenn.so in the nupkg have different checksums",
     fix="Make all packages from one build.",
 )
-def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
+def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Hits:
     """The wheel, the nupkg, the npm packages, the JAR and the SDK archives of one version promise the same library.
 
     If the library's bytes differ, one of the packages contains a build that was not tested.
@@ -47,7 +46,7 @@ def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit 
         yield from _find_differences(first, second)
 
 
-def _find_differences(first: TwinFacts, second: TwinFacts) -> Iterator[Hit]:
+def _find_differences(first: TwinFacts, second: TwinFacts) -> Hits:
     """The libraries that have the same name but differ."""
     for rid in sorted(first.native.keys() & second.native.keys()):
         ours, theirs = first.native[rid], second.native[rid]
@@ -65,11 +64,10 @@ def _find_differences(first: TwinFacts, second: TwinFacts) -> Iterator[Hit]:
     profiles=("all",),
     because="Users of one of the ecosystems do not get the library.",
     kinds=TWINS,
-    formats=("elf", "macho", "pe"),
     example="liblatenn_backend.so is in the wheel, but not in runtimes/linux-x64/native/",
     fix="Make all packages from one build.",
 )
-def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
+def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Hits:
     """A library that only one of the packages contains works in one ecosystem and fails in the other."""
     for first, second in _pairs(packages, policy):
         for rid, files in sorted(first.native.items()):
@@ -89,7 +87,7 @@ def _find_lacking(
     other: TwinFacts,
     others: Mapping[str, tuple[str, str]],
     rid: str,
-) -> Iterator[Hit]:
+) -> Hits:
     for name in sorted(files.keys() - others.keys()):
         yield Hit(
             cause=f"{other.kind} {rid}",

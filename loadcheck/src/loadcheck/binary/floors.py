@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from loadcheck.binary.image import Image
 
@@ -44,6 +44,16 @@ def needed_glibc(versions: Iterable[str]) -> tuple[Version, str]:
         if name.startswith("GLIBC_") and numbers > best[0]:
             best = (numbers, name)
     return best
+
+
+def find_newer(image: Image, family: str, limit: Version, own: Collection[str]) -> dict[str, Version]:
+    """The symbol versions of a family above a limit, such as GLIBCXX, that an image needs.
+
+    A library of the package itself, whose name in lower case is in `own`, has every version that it needs.
+    """
+    needed = (name for library, names in image.version_needs.items() if library.lower() not in own for name in names)
+    numbers = {name: numeric(name.removeprefix(f"{family}_")) for name in needed if name.startswith(f"{family}_")}
+    return {name: version for name, version in numbers.items() if version > limit}
 
 
 def because(image: Image, version: str) -> tuple[str, ...]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadcheck.engine.reader import find_reader
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.readers.contents import Contents
 
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     fix="Set description, readme, authors and repository in [project] of latebind.toml, and list description, readme, "
     "license, authors and urls in `dynamic` of pyproject.toml.",
 )
-def page_incomplete(package: Contents) -> Iterator[Hit | Skip]:
+def page_incomplete(package: Contents) -> Hits:
     """Users choose a package by its page: a summary, a README, the authors, the license and a link to the sources.
 
     `twine check --strict` refuses a wheel or sdist without a README, and NuGet warns of a package without one. Maven

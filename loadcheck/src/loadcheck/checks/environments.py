@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 from loadcheck.checks.linkage import is_absolute, of_system
 from loadcheck.engine import platforms
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import admits, zip_requirements
 from loadcheck.engine.wording import is_late, list_names, needs, own_name
 from loadcheck.readers.contents import GRAFTED
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
     from loadcheck.binary import Image
-    from loadcheck.binary.image import Opened
     from loadcheck.readers.contents import Contents, File
     from loadcheck.readers.environment import Environment, Installed
 
@@ -36,14 +35,13 @@ _OF_PYTHON = re.compile(r"(?:lib)?python3.*")
     "LB119",
     "Library that several distributions install",
     "warning",
-    profiles=("loads",),
     because="Programs that import the distributions may crash or be slow. The finding is a note if the copies have one "
     "name, so that a process loads only one of them.",
     kinds=("environment",),
     example="infomap 2.10.1: libgomp-e985bcbb.so.1.0.0; torch 2.13.0: libgomp.so.1",
     fix="Import one of the distributions only, or choose builds that share the library.",
 )
-def library_of_several(package: Contents) -> Iterator[Hit | Skip]:
+def library_of_several(package: Contents) -> Hits:
     """Some libraries do not work twice in one process, and others not in two major versions.
 
     Two copies of OpenMP have two sets of threads, and those of LLVM and Intel end the process: `OMP: Error #15`. Two
@@ -82,7 +80,7 @@ def _judge_copies(family: str, copies: Mapping[str, list[tuple[File, Image]]]) -
     )
 
 
-def _judge_majors(package: Contents) -> Iterator[Hit]:
+def _judge_majors(package: Contents) -> Hits:
     """CUDA in two major versions, as the SONAMEs of its libraries say."""
     owners: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for installed, file, image in _list_owned(package):
@@ -109,13 +107,12 @@ def _stem(file: File, image: Image) -> str:
     "LB120",
     "Needed library that no distribution installs",
     "warning",
-    profiles=("loads",),
     because="What needs the file fails. Other parts of the distribution may work.",
     kinds=("environment",),
     example="onnxruntime-gpu 1.27.0: onnxruntime_pybind11_state.so needs libcudart.so.13",
     fix="Install the distribution, extra or system package that has the library.",
 )
-def library_not_installed(package: Contents) -> Iterator[Hit | Skip]:
+def library_not_installed(package: Contents) -> Hits:
     """A binary of an environment loads only if each library that it needs is installed.
 
     The library may be in any distribution, in a folder of the environment, or on every system. Where the loader
@@ -125,14 +122,18 @@ def library_not_installed(package: Contents) -> Iterator[Hit | Skip]:
     warning for a library that the note calls required, and a note otherwise.
     """
     present = {name for file, image in package.images for name in (file.base.lower(), image.soname.lower())}
-    others = package.environment.others if package.environment else frozenset()
+    present |= package.environment.others if package.environment else frozenset()
     for installed, file, image in _list_owned(package):
         for name in image.needed:
             base = posixpath.basename(name).lower()
-            is_there = base in present or base in others or _OF_PYTHON.fullmatch(base)
-            if is_there or of_system(package, image, name) or is_absolute(image, name) or is_late(image, name):
+            if base in present or _OF_PYTHON.fullmatch(base) or of_system(package, image, name):
                 continue
-            if platforms.is_driver(base) or platforms.is_common(base):
+            if (
+                is_absolute(image, name)
+                or is_late(image, name)
+                or platforms.is_driver(base)
+                or platforms.is_common(base)
+            ):
                 continue
             yield Hit(
                 cause=name,
@@ -141,32 +142,27 @@ def library_not_installed(package: Contents) -> Iterator[Hit | Skip]:
                 inner=file.name,
             )
         for opened in image.opened:
-            if not {name.lower() for name in opened.names} & (present | others):
-                yield _describe_opened(installed, file, opened)
-
-
-def _describe_opened(installed: Installed, file: File, opened: Opened) -> Hit:
-    names = " or ".join(opened.names)
-    return Hit(
-        cause=f"opens {names}",
-        message=f"{installed} opens {names}, which no distribution installs",
-        severity="warning" if opened.priority == "required" else "note",
-        evidence=(f".note.dlopen: {opened.feature} ({opened.priority})",),
-        inner=file.name,
-    )
+            if not {name.lower() for name in opened.names} & present:
+                names = " or ".join(opened.names)
+                yield Hit(
+                    cause=f"opens {names}",
+                    message=f"{installed} opens {names}, which no distribution installs",
+                    severity="warning" if opened.priority == "required" else "note",
+                    evidence=(f".note.dlopen: {opened.feature} ({opened.priority})",),
+                    inner=file.name,
+                )
 
 
 @check(
     "LB121",
     "Requirement that is not installed",
     "error",
-    profiles=("loads",),
     because="The distribution promises to work only with what it requires.",
     kinds=("environment",),
     example="rmm-cu12 26.10.0 requires librmm-cu12==26.10.*, which is not installed",
     fix="Install what is missing: pip install, with the name of the distribution.",
 )
-def requirement_not_installed(package: Contents) -> Iterator[Hit | Skip]:
+def requirement_not_installed(package: Contents) -> Hits:
     """A distribution whose requirements are not installed fails at import or later. Extras do not count."""
     environment = package.environment
     if environment is None:

@@ -1,4 +1,4 @@
-"""Checks LB601-LB605, LB609 and LB612: damage, hostile archives, and leftovers of the build."""
+"""Checks LB601-LB605, LB609, LB611 and LB612: damage, hostile archives, secrets, and leftovers of the build."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 from loadcheck.engine import platforms
 from loadcheck.engine.pool import is_slow
-from loadcheck.engine.registry import ARCHIVES, EVERY_FORMAT, INSTALLED, Hit, Skip, check
+from loadcheck.engine.registry import ARCHIVES, INSTALLED, Hit, Hits, check
 from loadcheck.tables import pythonabi
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.archive import ArchiveProblemKind
     from loadcheck.binary import Image
     from loadcheck.model import Severity
@@ -26,8 +24,22 @@ _DOS_CHARACTERS = re.compile(r'[<>:"|?*\x01-\x1f]')
 _LEFTOVERS = re.compile(
     r"(^|/)(__pycache__|\.git|\.svn|\.hg|\.pytest_cache|\.mypy_cache|__MACOSX)/|\.py[co]$|(^|/)(\.DS_Store|Thumbs\.db)$"
 )
-FOR_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|test_data)([/_.-]|$)", re.IGNORECASE)
+_FOR_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|test_data)([/_.-]|$)", re.IGNORECASE)
 """Paths of files that only tests and examples use."""
+_SECRET_NAMES = re.compile(
+    r"(^|/)(\.env(\.[^/]*)?|id_(rsa|dsa|ecdsa|ed25519)|\.netrc|\.pypirc|\.git-credentials)$", re.IGNORECASE
+)
+_NPM_TOKEN = re.compile(rb"_(?:authToken|auth|password)[ \t]*=[ \t]*(?!\$\{)[^\s]")
+"""In .npmrc; not the name of a variable."""
+_KEY_STORE = re.compile(rb"\x07\x02\0\0\0\x24\0\0RSA2|\xfe\xed\xfe\xed.{8}\0\0\0\x01", re.DOTALL)
+"""How the private key of a strong name begins (PRIVATEKEYBLOB), and a JKS file whose first entry is a private key."""
+_PRIVATE_KEY = re.compile(rb"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
+_SETTING = re.compile(rb"^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*[\"']?([^\s\"'#]+)", re.MULTILINE)
+_SECRET_SETTING = re.compile(
+    rb"key|token|secret|passw|pwd|credential|private|auth|dsn|://[^/@]*:[^/@]*@", re.IGNORECASE
+)
+"""In the name of a setting, or in a URL with a password."""
+_HARMLESS = (".env.example", ".env.sample", ".env.template")
 
 
 @check(
@@ -40,7 +52,7 @@ FOR_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|
     example="a wheel whose download was cut off",
     fix="Build or download the package again.",
 )
-def unreadable(package: Contents) -> Iterator[Hit | Skip]:
+def unreadable(package: Contents) -> Hits:
     """Installers refuse an unreadable file, or they read it differently and install content that was not audited."""
     if package.damage:
         yield Hit(
@@ -52,30 +64,24 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
         )
     for problem in package.problems:
         if problem.kind in _UNREADABLE:
-            yield Hit(
-                cause=problem.kind,
-                inner=problem.member,
-                message=f"cannot be read: {problem.detail}",
-                evidence=(problem.kind,),
-            )
+            text = f"cannot be read: {problem.detail}"
+            yield Hit(cause=problem.kind, inner=problem.member, message=text, evidence=(problem.kind,))
     for file in package.files:
         if file.problem and file.format is None:
-            yield Hit(
-                cause="file", inner=file.name, message=f"cannot be read: {file.problem}", evidence=(file.problem,)
-            )
+            text = f"cannot be read: {file.problem}"
+            yield Hit(cause="file", inner=file.name, message=text, evidence=(file.problem,))
 
 
 @check(
     "LB602",
     "Unsafe archive",
     "error",
-    profiles=("loads",),
     because="The archive can attack the user who unpacks it, or different tools read different content from it.",
     kinds=ARCHIVES,
     example="a member named ../../.ssh/authorized_keys",
     fix="Pack each file once, as a plain file under a relative name, with the ecosystem's own tool.",
 )
-def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
+def unsafe_archive(package: Contents) -> Hits:
     """Links, repeated names, decompression bombs and paths like ../x can harm the user who unpacks the archive.
 
     If two members have the same name, some programs read the first and others the last, so they see different packages.
@@ -84,51 +90,34 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     """
     for problem in package.problems:
         if problem.kind in _UNSAFE:
-            yield Hit(
-                cause=problem.kind,
-                inner=problem.member,
-                message=problem.detail,
-                evidence=(f"{problem.kind}: {problem.member!r}",),
-            )
+            seen = f"{problem.kind}: {problem.member!r}"
+            yield Hit(cause=problem.kind, inner=problem.member, message=problem.detail, evidence=(seen,))
 
 
 @check(
     "LB603",
     "File name that is not portable",
     "warning",
-    profiles=("loads",),
     because="Some systems cannot install the file correctly. The finding is a note if the tags exclude these systems.",
     kinds=tuple(kind for kind in ARCHIVES if kind != "jar"),
     example="latenn/Model.onnx and latenn/model.onnx",
     fix="Rename the file so that its name is valid on Windows and differs from other names by more than case.",
 )
-def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
+def unportable_name(package: Contents) -> Hits:
     """On Windows and macOS, names that differ only by case usually refer to one file. Windows reserves some names.
 
     Names in JARs do no harm: Java reads their entries where they are.
     """
-    tags = package.wheel.platforms if package.wheel is not None else ("any",)
-    for_linux = all("linux" in tag for tag in tags)
+    is_for_linux = bool(package.platforms) and all("linux" in tag for tag in package.platforms)
+    severity: Severity = "note" if is_for_linux else "warning"
     for problem in package.problems:
         if problem.kind == "case-collision":
-            severity: Severity = "note" if for_linux else "warning"
-            yield Hit(
-                cause="case",
-                inner=problem.member,
-                message=problem.detail,
-                evidence=(problem.member,),
-                severity=severity,
-            )
+            yield Hit(cause="case", inner=problem.member, message=problem.detail, severity=severity)
+    severity = "warning" if platforms.admits_windows(package) else "note"
     for file in package.files:
-        bad = [part for part in file.name.split("/") if _is_unportable(part)]
-        if bad:
-            yield Hit(
-                cause="Windows",
-                inner=file.name,
-                message=f"{bad[0]!r} is not a valid file name on Windows",
-                evidence=(file.name,),
-                severity="warning" if platforms.admits_windows(package) else "note",
-            )
+        if bad := next(filter(_is_unportable, file.name.split("/")), ""):
+            text = f"{bad!r} is not a valid file name on Windows"
+            yield Hit(cause="Windows", inner=file.name, message=text, severity=severity)
 
 
 def _is_unportable(part: str) -> bool:
@@ -145,7 +134,7 @@ def _is_unportable(part: str) -> bool:
     example="an ELF file whose last segment is cut off",
     fix="Build the binary again, and compare its size and hash with the build's output.",
 )
-def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
+def binary_unreadable(package: Contents) -> Hits:
     """The file starts like a native binary but is damaged, so it does not load, or is larger than loadcheck reads.
 
     The finding is a note for a file in a folder of tests. It is a warning for an empty file that is named like a Python
@@ -158,7 +147,7 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
                 inner=file.name,
                 message=f"cannot be read as {file.format}: {file.problem.removeprefix('damaged member: ')}",
                 evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
-                severity="note" if FOR_TESTS.search(file.name) else "error",
+                severity="note" if _FOR_TESTS.search(file.name) else "error",
             )
         elif not file.size and pythonabi.module_abi(file.base):
             yield Hit(
@@ -186,7 +175,7 @@ _SLOW_FIX = (
     example="an ELF file that makes the parser crash or loop",
     fix="Do not load this file. If your own build made the file, report a bug in loadcheck and attach the file.",
 )
-def reader_died(package: Contents) -> Iterator[Hit | Skip]:
+def reader_died(package: Contents) -> Hits:
     """Files are read in worker processes with a limit on time and, on Linux, on memory.
 
     If a worker crashes, the file is either hostile or shows a bug in loadcheck. Either way it was not audited. The
@@ -217,11 +206,54 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     example="latenn/__pycache__/__init__.cpython-311.pyc",
     fix="Exclude the files in the build configuration, and build from a clean checkout.",
 )
-def leftovers(package: Contents) -> Iterator[Hit | Skip]:
+def leftovers(package: Contents) -> Hits:
     """Bytecode, folders such as .git, and files such as .DS_Store make packages differ from build to build."""
     for file in package.files:
         if _LEFTOVERS.search(file.name):
-            yield Hit(inner=file.name, message="is a leftover of the build that no user needs", evidence=(file.name,))
+            yield Hit(inner=file.name, message="is a leftover of the build that no user needs")
+
+
+@check(
+    "LB611",
+    "Secret included",
+    "error",
+    because="Anyone who has the package can use the secret. The finding is a warning for key stores, which a password "
+    "may protect, and for a .env whose first settings do not look like secrets. It is a note for test data.",
+    kinds=(*ARCHIVES, "folder"),
+    example="latenn/.env",
+    fix="Remove the file, revoke the secrets in it, and delete the published package.",
+)
+def secret(package: Contents) -> Hits:
+    """Published packages are searched for keys within minutes. The report does not show the secret itself.
+
+    Keys in folders with tests or examples are usually made for that purpose.
+    """
+    for file in package.files:
+        if file.base.lower() in _HARMLESS or not file.size:
+            continue
+        severity: Severity = "error"
+        evidence: tuple[str, ...] = ()
+        if match := _PRIVATE_KEY.search(file.head):
+            case, message, evidence = "key", "contains a private key", (match[0].decode(),)
+        elif file.base.lower() == ".npmrc" and _NPM_TOKEN.search(file.head):
+            case, message = "token", "contains a token or a password for npm"
+        elif _SECRET_NAMES.search(file.name):
+            case, message = "name", "has a name typical of files with secrets"
+            severity = "error" if _names_secret(file) else "warning"
+        elif _KEY_STORE.match(file.head):
+            case, message, severity = "key", "contains a private key", "warning"
+        else:
+            continue
+        severity = "note" if _FOR_TESTS.search(file.name) else severity
+        yield Hit(cause=case, inner=file.name, message=message, evidence=evidence, severity=severity)
+
+
+def _names_secret(file: File) -> bool:
+    """Whether a file with a name for secrets has one: a .env may hold other settings alone."""
+    return not file.base.lower().startswith(".env") or any(
+        _SECRET_SETTING.search(name) or (b"://" in value and _SECRET_SETTING.search(value))
+        for name, value in _SETTING.findall(file.head)
+    )
 
 
 @check(
@@ -230,11 +262,10 @@ def leftovers(package: Contents) -> Iterator[Hit | Skip]:
     "note",
     profiles=("all",),
     because="Debug information only takes space.",
-    formats=EVERY_FORMAT,
     example="liblatenn.so: section .debug_info",
     fix="Strip the library (cmake --install --strip) and keep its symbols in a separate archive.",
 )
-def debug_info(file: File, image: Image) -> Iterator[Hit | Skip]:
+def debug_info(file: File, image: Image) -> Hits:
     """Debug information is often most of a library's size, and contains paths of the build machine."""
     if image.has_debug_info:
         seen = "__DWARF segment or debug map" if image.format == "macho" else "section .debug_info"

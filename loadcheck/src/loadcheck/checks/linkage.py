@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from loadcheck.engine import platforms
 from loadcheck.engine.openedfirst import assume_opened, find_opened_first, is_opened_elsewhere
 from loadcheck.engine.policy import fits_any
-from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, Skip, check
 from loadcheck.engine.supply import dependencies, list_unread, list_unread_extras, other_folder
 from loadcheck.engine.wording import SYSTEMS, first, is_late, list_names, needs
 from loadcheck.readers.places import is_for_android
@@ -19,7 +19,7 @@ from loadcheck.tables import pythonabi
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from loadcheck.binary import Format, Image
+    from loadcheck.binary import Image
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File
     from loadcheck.readers.supplied import Supply
@@ -36,17 +36,15 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
     "LB107",
     "Needed library that is missing",
     "error",
-    profiles=("loads",),
     because="Importing the package fails, or nothing in it loads. The finding is a warning if the import does not need "
     "the file and other modules load, if a DLL is needed on first use only, if the package's Python code opens the "
     "library at a path outside the package, if an extra brings the library, or if a wheel has no Python code, so that "
     "another distribution loads its files. It is a note if that code opens the package's copy first, or if manylinux "
     "allows it but slim containers lack it.",
-    formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
 )
-def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Hits:
     """A binary fails to load if a needed library is neither in the package nor on every system that the tag covers.
 
     The check skips libraries in folders of Android's ABIs, such as arm64-v8a. System libraries are those that manylinux
@@ -86,9 +84,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
                 assumption=assume_opened(opened) if opened else "",
             )
             continue
-        if _is_supplied(package, image, name):
-            continue
-        if policy.judges_link(name):
+        if _is_supplied(package, image, name) or policy.judges_link(name):
             continue
         seen = _judge_missing_library(package, file, image, name, policy)
         if isinstance(seen, Hit):
@@ -96,7 +92,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
         yield seen
 
 
-def _judge_desktop(package: Contents, image: Image) -> Iterator[Hit]:
+def _judge_desktop(package: Contents, image: Image) -> Hits:
     """Libraries of X11, OpenGL and GLib, which every tag for Linux allows, but slim containers lack."""
     if image.format != "elf" or libc_of(package, image) == "musl":
         return
@@ -116,7 +112,7 @@ def is_absolute(image: Image, name: str) -> bool:
     return image.format == "macho" and name.startswith("/") and not platforms.is_macos(name)
 
 
-def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> Iterator[Hit]:
+def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> Hits:
     """A library at a path of the build machine, of which the package has a copy elsewhere."""
     copy = next(other for other in package.native if other.base.lower() == posixpath.basename(name).lower())
     if "DYLD_LIBRARY_PATH" in package.helpers:
@@ -137,8 +133,10 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     if source := _judge_source(package, image, name):
         return source
     late = " on first use" * is_late(image, name)
-    where = f"which is not in the package or on every {SYSTEMS[image.format]} system"
-    why = f"needs {name}{late}" + ("; no requirement brings it" if _are_read(package) else f", {where}")
+    requires = dependencies(package)
+    are_read = package.supplied is not None and (requires.always or requires.by_extra)
+    where = f", which is not in the package or on every {SYSTEMS[image.format]} system"
+    why = f"needs {name}{late}{'; no requirement brings it' if are_read else where}"
     if late:
         return Hit(cause="late", message=f"{why}; the file loads without it", fix=_OF_A_PART, severity="warning")
     if is_opened_elsewhere(package, name):
@@ -168,9 +166,11 @@ def _judge_source(package: Contents, image: Image, name: str) -> Hit | Skip | No
     """Where a library should come from, or who may bring it; None if nobody does."""
     if hit := _judge_host(image, name) or _judge_common(package, image, name):
         return hit
-    if unread := _list_suppliers(package, image, name):
+    if is_absolute(image, name):
+        return None
+    if unread := list_unread(package):
         return skip_unread(package, name, unread)
-    extras = package.supplied.find_extras(name) if package.supplied and not is_absolute(image, name) else {}
+    extras = package.supplied.find_extras(name) if package.supplied else {}
     return _judge_extra(name, extras) if extras else None
 
 
@@ -211,19 +211,9 @@ def _judge_extra(name: str, extras: Mapping[str, Supply]) -> Hit:
     )
 
 
-def _are_read(package: Contents) -> bool:
-    """Whether what the requirements install is known, and there are some."""
-    return package.supplied is not None and bool(dependencies(package).always or dependencies(package).by_extra)
-
-
 def _is_supplied(package: Contents, image: Image, name: str) -> bool:
     """Whether a requirement installs a library."""
     return not is_absolute(image, name) and bool(package.supplied and package.supplied.find(name))
-
-
-def _list_suppliers(package: Contents, image: Image, name: str) -> tuple[str, ...]:
-    """The requirements that may install a library, because they were not read."""
-    return () if is_absolute(image, name) else list_unread(package)
 
 
 def _list_similar(package: Contents, name: str) -> tuple[str, ...]:
@@ -247,8 +237,9 @@ def _describe_loss(package: Contents, file: File, image: Image) -> str:
 
 def _is_promised(package: Contents, image: Image) -> bool:
     """Whether the tags of a wheel promise that a file loads."""
-    tags = package.wheel.platforms if package.wheel is not None else ()
-    return any(_promises(image.format, platform) for platform in tags)
+    if image.format == "elf":
+        return any(map(platforms.linux_tag, package.platforms))
+    return any(platforms.tag_format(platform) == image.format for platform in package.platforms)
 
 
 def _fix_missing(package: Contents, file: File, image: Image, name: str, policy: Policy) -> str:
@@ -312,7 +303,8 @@ def _lacks(package: Contents, image: Image) -> Iterator[bool]:
             yield is_absolute(image, name) and "DYLD_LIBRARY_PATH" not in package.helpers
         elif not of_system(package, image, name) and name.lower() not in package.by_soname:
             is_known = bool(_judge_host(image, name) or _judge_common(package, image, name))
-            is_brought = _is_supplied(package, image, name) or bool(_list_suppliers(package, image, name))
+            is_unsure = not is_absolute(image, name) and bool(list_unread(package))
+            is_brought = is_unsure or _is_supplied(package, image, name)
             yield not (is_known or is_brought or is_opened_elsewhere(package, name))
 
 
@@ -329,30 +321,20 @@ def list_outside(package: Contents) -> tuple[str, ...]:
 
 
 def _judge_common(package: Contents, image: Image, name: str) -> Hit | None:
-    """A library that most systems with glibc have, though no tag promises it."""
+    """A library that most systems with glibc have. A manylinux tag promises that the wheel has it."""
     base = posixpath.basename(name).lower()
     if libc_of(package, image) == "musl":
         return None
     if platforms.is_essential(base):
-        return _judge_essential(package, name)
+        message = f"needs {name}, which the base systems of Linux distributions have"
+        if name.startswith("libnss_") or not any(map(platforms.linux_tag, package.platforms)):  # a part of glibc
+            return Hit(cause="essential", message=message, fix=_OF_THE_SYSTEM, severity="note")
+        message += ", but no manylinux tag allows"
+        return Hit(cause="essential, not in tag", message=message, fix=_OF_A_TAG, severity="warning")
     if platforms.is_common(base):
         message = f"needs {name}, which desktop systems have, but many containers lack"
         return Hit(cause="common", message=message, fix=_OF_THE_SYSTEM, severity="warning")
     return None
-
-
-def _judge_essential(package: Contents, name: str) -> Hit:
-    """A library of the base systems. A manylinux tag promises that the wheel has it, unless it is a part of glibc."""
-    message = f"needs {name}, which the base systems of Linux distributions have"
-    tags = map(platforms.linux_tag, package.wheel.platforms) if package.wheel else ()
-    if not any(tags) or name.startswith("libnss_"):
-        return Hit(cause="essential", message=message, fix=_OF_THE_SYSTEM, severity="note")
-    return Hit(
-        cause="essential, not in tag",
-        message=f"{message}, but no manylinux tag allows",
-        fix=_OF_A_TAG,
-        severity="warning",
-    )
 
 
 def of_system(package: Contents, image: Image, name: str) -> bool:
@@ -370,13 +352,6 @@ def of_system(package: Contents, image: Image, name: str) -> bool:
 def libc_of(package: Contents, image: Image) -> str:
     """The C library that loads an image: what it links, or what the wheel's tag says; "unknown" for neither."""
     return "musl" if platforms.is_loaded_by_musl(package, image) else image.libc
-
-
-def _promises(format_: Format, platform: str) -> bool:
-    """Whether the tag promises that binaries of the format load on its systems."""
-    if format_ == "elf":
-        return platforms.linux_tag(platform) is not None
-    return platforms.tag_format(platform) == format_
 
 
 def provided_libraries(package: Contents) -> set[str]:

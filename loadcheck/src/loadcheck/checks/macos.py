@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadcheck.binary import floors
-from loadcheck.checks.tags import list_platforms
 from loadcheck.engine import platforms, symbols
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import name_newest, some
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.binary import Image
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents
@@ -23,13 +20,12 @@ if TYPE_CHECKING:
     "LB308",
     "Newer macOS needed than promised",
     "warning",
-    profiles=("loads",),
     because="The library fails on older systems when it uses a newer function.",
     formats=("macho",),
     example="liblatenn.dylib needs macOS 14.0; the tag macosx_11_0_arm64 promises 11.0",
     fix="Build with MACOSX_DEPLOYMENT_TARGET or CMAKE_OSX_DEPLOYMENT_TARGET set to the promised version.",
 )
-def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Hits:
     """dyld loads a library built for a newer macOS, but fails when the library needs a function that is missing.
 
     Installers look only at the tag, so they install the package on older systems anyway. The promised version of arm64
@@ -37,7 +33,8 @@ def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
     use symbols that libc++ or libSystem got in a newer version.
     """
     needed = floors.needed_macos(image)
-    names = [name for name in list_platforms(package) if _is_for(name, image)]
+    # A tag for another processor says nothing about the image.
+    names = [name for name in package.platforms if image.arch in (platforms.tag_archs(name) or (image.arch,))]
     promises = [(floor, name) for name in names if (floor := platforms.macos_floor(name, image.arch))]
     if package.wheel is None and (floor := floors.numeric(policy.macos)):
         promises = [(floor, "the configuration")]
@@ -52,7 +49,7 @@ def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
         yield from _judge_functions(image, *min(promises))
 
 
-def _judge_functions(image: Image, floor: floors.Version, promiser: str) -> Iterator[Hit]:
+def _judge_functions(image: Image, floor: floors.Version, promiser: str) -> Hits:
     """Symbols that the system's libraries have only since a newer macOS, though the file says that it runs before.
 
     Headers of another compiler do that: those of Apple's own leave such symbols out, or import them weakly.
@@ -76,17 +73,10 @@ def _judge_functions(image: Image, floor: floors.Version, promiser: str) -> Iter
         )
 
 
-def _is_for(platform: str, image: Image) -> bool:
-    """Whether a tag promises that an image loads: one for another processor says nothing about it."""
-    archs = platforms.tag_archs(platform)
-    return not archs or image.arch in archs
-
-
 @check(
     "LB615",
     "Code signature missing or wrong",
     "error",
-    profiles=("loads",),
     because="Macs with Apple silicon do not load unsigned arm64 code, and kill a process that reads a changed page of "
     "it. The finding is a warning for x86_64 code, whose signature Macs with Intel processors check for some programs "
     "only.",
@@ -94,7 +84,7 @@ def _is_for(platform: str, image: Image) -> bool:
     example="liblatenn.dylib (arm64) has no LC_CODE_SIGNATURE",
     fix="Sign it as the last step: codesign --force --sign - FILE. Tools that edit a binary leave the old signature.",
 )
-def signature_wrong(image: Image) -> Iterator[Hit | Skip]:
+def signature_wrong(image: Image) -> Hits:
     """Macs with Apple silicon run arm64 code only if it is signed. They run x86_64 code without a signature, too.
 
     An ad-hoc signature, which linkers write by default, is enough. It has a hash of each page of the file. A page that
@@ -104,9 +94,8 @@ def signature_wrong(image: Image) -> Iterator[Hit | Skip]:
     is_arm = image.arch in ("aarch64", "arm64e")
     pages = image.signed_pages
     if is_arm and not image.is_signed:
-        yield Hit(
-            cause="unsigned", message=f"is {image.arch} code without a signature", evidence=("no LC_CODE_SIGNATURE",)
-        )
+        text = f"is {image.arch} code without a signature"
+        yield Hit(cause="unsigned", message=text, evidence=("no LC_CODE_SIGNATURE",))
     elif pages and pages.changed:
         yield Hit(
             cause="changed",

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from loadcheck.checks.processors import misfits
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.checks.tags import misfits
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.readers.package_json import read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.binary import Image
     from loadcheck.readers.contents import Contents, File
     from loadcheck.readers.package_json import Manifest
@@ -26,7 +24,6 @@ SCRIPTS = ".data/scripts/"
     "LB911",
     "Program that is not executable",
     "warning",
-    profiles=("loads",),
     because="Starting the program fails with EACCES, in Python with PermissionError, unless code changes its mode "
     "first.",
     formats=("elf", "macho"),
@@ -34,7 +31,7 @@ SCRIPTS = ".data/scripts/"
     example='package/bin/tiny has the mode 644, and "bin" does not name it',
     fix='Pack the program with the mode 755. In npm packages, you can name the program in "bin" instead.',
 )
-def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+def not_executable(package: Contents, file: File, image: Image) -> Hits:
     """npm and pip keep the executable bit that a file has in the package.
 
     npm makes the files that `bin` names executable. uv makes the files in the scripts folder of a wheel's `.data`

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import first, some
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.binary import Export, Image
     from loadcheck.readers.contents import File
 
@@ -42,12 +40,11 @@ _FIX_ON_WINDOWS = (
     profiles=("all",),
     because="Nothing fails until a process loads a second library with the same exports. The finding is a warning for "
     "operator new and delete.",
-    formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
     fix="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. In a "
     "project that latebind builds, write hide = true below [native] in latebind.toml.",
 )
-def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
+def cxx_exported(file: File, image: Image) -> Hits:
     """C++ symbols of two libraries in one process are merged by name, even if their versions differ.
 
     An exported `operator new` or `delete` can replace the allocator of the whole process, so the finding is a warning.

@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from loadcheck.binary.floors import is_glibc, numeric, version_text
-from loadcheck.checks.bound import find_unbound
-from loadcheck.checks.hosts import (
-    OF_CXX,
-    OF_EVERY_MAC,
-    OF_FRAMEWORK,
-    OF_NODE,
-    is_for_node,
-    is_spare_slice,
-    links_framework,
-)
+from loadcheck.binary.floors import is_glibc
+from loadcheck.checks import bound
 from loadcheck.checks.linkage import provided_libraries
-from loadcheck.checks.oldglibc import judge_old_glibc, list_newer_than_tag, lowest_tag
-from loadcheck.checks.tags import list_linux_tags
 from loadcheck.engine import platforms, symbols
 from loadcheck.engine.policy import fits_any
-from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import list_unread, must_load
-from loadcheck.engine.wording import first, name_newest, some
+from loadcheck.engine.wording import first, some
+from loadcheck.readers.package_json import read_manifest
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.binary import Format, Image
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File
 
+_OF_CXX = re.compile(
+    r"_Z(N?V?K?S|T[CISTV]N?K?S|GV?N?K?S|T(hn?\d+|vn?\d+_n?\d+)_N?K?S|T[IS](PK?)?(D[a-z]|[a-z])$|T[IV]N10__cxxabiv|"
+    r"n[wa]|d[la])|__cxa_|__gxx_|__(dynamic_cast|once_proxy)$|_Unwind_"
+)
+"""What C++'s run-time library defines: std, operator new and delete, exceptions, casts, types of the language."""
+_OF_EVERY_MAC = re.compile(
+    r"_?(objc|OBJC|sel|class|object|method|protocol|ivar)_|_?(dyld|dispatch|mach|malloc|xpc)_|memset_s$|"
+    rf"__stack_chk_\w+$|{_OF_CXX.pattern}"
+)
+"""libSystem loads the run-time libraries of C, Objective-C and C++ into every process of macOS."""
+_OF_FRAMEWORK = re.compile(r"(__|k)?[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*|v(Image|DSP)\w*")
+"""How Apple names the functions of its frameworks: CMTimeMake, FSPathMakeRef, Gestalt."""
+_OF_NODE = re.compile(
+    r"_?(napi|node|uv|ares|nghttp2|(EVP|SSL|X509|BIO|CRYPTO|OPENSSL|ERR|RAND|RSA|EC|BN|PEM))_|_?Brotli(De|En)coder|"
+    r"((de|in)flate[A-Z]\w*|deflate|inflate|compress(2|Bound)?|uncompress2?|gz[a-z]+\d*|zlib(Version|CompileFlags)|zError|"
+    r"(crc32|adler32)(_\w+)?)$|_?(llhttp|OSSL|PKCS\d+)_|"
+    rf"_Z\w*?(2v8|4node)|{_OF_CXX.pattern}"
+)
+"""What Node.js itself exports to the files that it loads: its own functions, those of libuv and V8, and C++'s library.
+
+Official builds of Node.js 20 also export c-ares, nghttp2, OpenSSL, zlib and Brotli (nm -D), and load libstdc++.
+"""
 _OF_PYTHON = re.compile(r"_?Py")
 _OF_MPI = re.compile(r"_?P?MPI_")
 """MPI libraries differ in their binary interfaces, so a package opens the one of the system before its own library."""
@@ -45,15 +55,13 @@ _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
     "LB106",
     "Undefined symbol that nothing provides",
     "error",
-    profiles=("loads",),
     because="Python cannot import a module with an undefined symbol. The finding is a warning if the package works "
     "without the library, or if another library may define the symbol.",
-    formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
     fix="Link the library that defines the symbol, or resolve it at run time. On Linux, -Wl,-z,defs reports "
     "the symbol at build time.",
 )
-def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Hits:
     """A library with an undefined symbol works only if the process has the symbol. Elsewhere it fails, often late.
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
@@ -76,31 +84,29 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     plugins of other programs, such as .duckdb_extension files, and symbols of MPI if the package works without the
     library.
     """
-    if is_spare_slice(package, file, image):
+    if _is_spare_slice(package, file, image):
         return
-    yield from find_unbound(package, file, image)
-    missing = _list_missing(package, file, image, policy)
-    newer = {} if platforms.is_loaded_by_musl(package, image) else list_newer_than_tag(package, image)
-    missing -= newer.keys()
-    libc = _of_libc(package, image, missing) if image.format == "elf" else set()
+    yield from bound.find_unbound(package, file, image)
+    is_elf, is_of_musl = image.format == "elf", platforms.is_loaded_by_musl(package, image)
+    newer = {} if is_of_musl else bound.list_newer_than_tag(package, image)
+    missing = _list_missing(package, file, image, policy) - newer.keys()
+    libc = {name for name in missing if is_elf and symbols.is_libc_symbol(name, "musl" if is_of_musl else "glibc")}
     cxx = _list_cxx(package, image)
     others = sorted(missing - libc - cxx)
     if others and not _has_unknown_host(package, file, image, others):
         yield _judge_missing(package, file, image, others)
-    yield from _judge_old_cxx(package, image, cxx)
+    if cxx:
+        yield from bound.judge_old_cxx(package, cxx, has_unknown=_has_unknown_library(package, image))
     if newer:
-        yield judge_old_glibc(package, file, image, newer)
-    if platforms.is_loaded_by_musl(package, image):
-        yield from _judge_old_musl(package, libc)
-    else:
-        yield from _judge_parts_of_glibc(package, libc)
+        yield bound.judge_old_glibc(package, file, image, newer)
+    yield from bound.judge_old_musl(package, libc) if is_of_musl else bound.judge_parts_of_glibc(package, libc)
 
 
 def _list_cxx(package: Contents, image: Image) -> set[str]:
     """The open symbols that libstdc++ defines, if the image links it, whatever other libraries it needs."""
     if "libstdc++.so.6" not in image.needed:
         return set()
-    found = {symbol.name for symbol in image.open_imports if OF_CXX.match(symbol.name)} - package.exported
+    found = {symbol.name for symbol in image.open_imports if _OF_CXX.match(symbol.name)} - package.exported
     return found.difference(*(_find_exports(package, name) or () for name in image.needed))
 
 
@@ -113,7 +119,7 @@ def _has_unknown_host(package: Contents, file: File, image: Image, names: list[s
 def _judge_missing(package: Contents, file: File, image: Image, names: list[str]) -> Hit:
     """How bad it is that nothing defines some symbols."""
     unread = list_unread(package)
-    is_apples = image.format == "macho" and all(OF_FRAMEWORK.fullmatch(name) for name in names)  # others may link them
+    is_apples = image.format == "macho" and all(_OF_FRAMEWORK.fullmatch(name) for name in names)  # others may link them
     return Hit(
         names=tuple(names),
         message=f"has {plural(len(names), 'undefined symbol')} that nothing provides: {first(names)}",
@@ -127,13 +133,13 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
     """The open symbols that neither the package, nor its host, nor a library that is not known may define."""
     open_names = {symbol.name for symbol in image.open_imports}
     open_names = open_names.difference(*(_find_exports(package, name) or () for name in image.needed))
-    of_host = OF_NODE if is_for_node(package, file) else _OF_PYTHON if _has_modules(package) else None
+    of_host = _OF_NODE if _is_for_node(package, file) else _OF_PYTHON if _has_modules(package) else None
     missing = {name for name in open_names - package.exported if of_host is None or not of_host.match(name)}
     if image.format == "macho":
-        missing = {name for name in missing if not OF_EVERY_MAC.match(name)}
+        missing = {name for name in missing if not _OF_EVERY_MAC.match(name)}
         missing = {name for name in missing if not symbols.is_libc_symbol(name.partition("$")[0], "darwin")}
-        if missing and links_framework(package, image):  # one loads others
-            missing = {name for name in missing if not OF_FRAMEWORK.fullmatch(name)}
+        if missing and _links_framework(package, image):  # one loads others
+            missing = {name for name in missing if not _OF_FRAMEWORK.fullmatch(name)}
     if missing and _has_unknown_library(package, image):
         # A library outside the package may define anything, except the entry symbol of a runtime.
         linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
@@ -142,79 +148,38 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
     return missing
 
 
-def _judge_old_cxx(package: Contents, image: Image, names: set[str]) -> Iterator[Hit]:
-    """Symbols of libstdc++ without a version, which the loader finds in it where it is new enough."""
-    tag = lowest_tag(package)
-    limit = platforms.symbol_limits(tag).get("GLIBCXX", ()) if tag else ()
-    if not limit or "libstdc++.so.6" in package.bases:
-        return
-    newer = {name: since for name in sorted(names) if (since := symbols.cxx_since(name)) > limit}
-    if newer:
-        yield Hit(
-            cause="libstdc++",
-            names=tuple(newer),
-            message=f"has {plural(len(newer), 'symbol')} of libstdc++ without a version, but the tag promises "
-            f"GLIBCXX_{version_text(limit)}, which lacks them: {first([*newer])}",
-            evidence=some([f"{name} of GLIBCXX_{version_text(since)}" for name, since in newer.items()]),
-            fix="Link with libstdc++ itself (g++, not gcc or ld), in the image for that manylinux tag.",
-            severity="note" if _has_unknown_library(package, image) else "warning",
-            assumption="a needed library outside the package exports the symbols, as the libraries of manylinux's GCC "
-            "do"
-            if _has_unknown_library(package, image)
-            else "",
-        )
+def _is_spare_slice(package: Contents, file: File, image: Image) -> bool:
+    """Whether a slice is for a processor for which no tag of the wheel promises anything: no system loads it."""
+    tags = package.platforms if len(file.images) > 1 else ()
+    promised = [platforms.tag_archs(tag) for tag in tags]
+    return all(promised) and bool(promised) and all(image.arch not in archs for archs in promised)
 
 
-def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
-    """Functions of glibc whose library is not linked.
+def _links_framework(package: Contents, image: Image) -> bool:
+    """Whether an image loads a framework of macOS, itself or by a library of the package.
 
-    CPython itself links all of these libraries; librt only CPython 3, and only for the functions of clocks.
+    A flat look-up searches all images of the process, also those that others have loaded.
     """
-    tag = lowest_tag(package)
-    is_for_python_3 = not any(name.startswith("cp2") for name in package.wheel.pythons) if package.wheel else True
-    for version, functions in platforms.data().librt.items():
-        lacking = sorted(names.intersection(functions))
-        if is_for_python_3 and any(name.startswith("clock_") for name in functions):
-            continue
-        if lacking and tag is not None and tag.floor < numeric(version):
-            names = names.difference(lacking)
-            yield Hit(
-                cause="librt",
-                names=tuple(lacking),
-                message=f"uses {', '.join(lacking[:3])}, but does not link librt, which glibc before {version} needs "
-                f"for this; the tag promises glibc {version_text(tag.floor)}",
-                evidence=some(lacking),
-                fix="Link with -lrt.",
-                severity="warning",
-            )
-    if names:
-        listed = sorted(names)
-        others = f" and {plural(len(listed[3:]), 'more function')}" if listed[3:] else ""
-        word = "them" if listed[1:] else "it"
-        yield Hit(
-            cause="unlinked",
-            names=tuple(listed),
-            message=f"uses {', '.join(listed[:3])}{others} of glibc, but links no library that defines {word}",
-            evidence=some(listed),
-            fix="Link with the library that defines the symbol: -lm, or for glibc before 2.34 -ldl, -lpthread or -lrt.",
-            severity="note",
-        )
+    fitting = ((packaged, other) for packaged, other in package.images if other.arch == image.arch)
+    libraries = {name: other for packaged, other in fitting for name in (packaged.base, other.soname)}
+    seen, waiting = {id(image)}, [image]
+    while waiting:
+        for name in waiting.pop().needed:
+            if name.startswith("/System/Library/Frameworks/"):
+                return True
+            other = libraries.get(name) or libraries.get(posixpath.basename(name))
+            if other is not None and id(other) not in seen:
+                seen.add(id(other))
+                waiting.append(other)
+    return False
 
 
-def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
-    """Functions that musl has only since a newer version than the tag promises."""
-    floor = min((tag.floor for tag in list_linux_tags(package, "musl")), default=None)
-    newer = {name: since for name in sorted(names) if (since := symbols.musl_since(name))}
-    if newer and floor is not None:
-        newest, worst = name_newest(newer)
-        yield Hit(
-            cause="musl",
-            names=tuple(newer),
-            message=f"uses {newest}, added in musl {worst}, but the tag promises {version_text(floor)}",
-            evidence=some([*newer]),
-            fix="Build in an older Alpine, or look the function up with dlsym().",
-            severity="warning",
-        )
+def _is_for_node(package: Contents, file: File) -> bool:
+    """Whether Node.js loads a file: an add-on, and a library of an npm package that no program of it loads."""
+    if file.is_node_addon or read_manifest(package) is None:
+        return file.is_node_addon
+    programs = {other.name for other, image in package.images if image.file_type == "executable" or image.interpreter}
+    return programs.isdisjoint(package.users_of(file.name))
 
 
 def _has_modules(package: Contents) -> bool:
@@ -225,12 +190,6 @@ def _has_modules(package: Contents) -> bool:
     pythons, abis = (package.wheel.pythons, package.wheel.abis) if package.wheel is not None else ((), ())
     is_for_python_2 = any(tag.startswith("cp2") for tag in pythons)
     return bool(package.modules) or is_for_python_2 or any(abi.startswith(("cp", "abi3")) for abi in abis)
-
-
-def _of_libc(package: Contents, image: Image, names: set[str]) -> set[str]:
-    """Those of some names that the C library defines which loads the image."""
-    libc: Literal["glibc", "musl"] = "musl" if platforms.is_loaded_by_musl(package, image) else "glibc"
-    return {name for name in names if symbols.is_libc_symbol(name, libc)}
 
 
 def _has_unknown_library(package: Contents, image: Image) -> bool:

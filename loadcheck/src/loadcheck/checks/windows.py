@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from loadcheck.checks.linkage import skip_unread
 from loadcheck.engine import platforms
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import list_unread, must_load
 from loadcheck.engine.wording import first, is_late, needs
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.binary import Image
     from loadcheck.readers.contents import Contents, File
 
@@ -25,7 +23,6 @@ _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
     "LB111",
     "Visual C++ run-time library needed",
     "warning",
-    profiles=("loads",),
     because="The library does not load where the redistributable is not installed, or it fails on first use if it "
     "delay-loads the DLLs. The finding is a note if CPython or a required package installs the library.",
     formats=("pe",),
@@ -34,7 +31,7 @@ _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
     "target-feature=+crt-static), or add the DLL to the package. Until then, users have to install Microsoft's Visual "
     "C++ Redistributable.",
 )
-def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+def vc_runtime_needed(package: Contents, file: File, image: Image) -> Hits:
     """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.
 
     The error message, `The specified module could not be found`, does not name the missing DLL. If an older copy is
@@ -91,14 +88,13 @@ def list_with_python(package: Contents) -> frozenset[str]:
     "LB112",
     "Debug run-time library needed",
     "error",
-    profiles=("loads",),
     because="The library loads only on developers' machines. The finding is a warning if the package works without "
     "the file, or if the file needs the library on first use only.",
     formats=("pe",),
     example="latenn.dll: import of VCRUNTIME140D.dll",
     fix="Build the Release configuration (cmake --build . --config Release).",
 )
-def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+def debug_runtime_needed(package: Contents, file: File, image: Image) -> Hits:
     """Only Visual Studio installs the debug run-time library, and it may not be redistributed.
 
     The finding is a warning if the package also works without the file that needs the DLLs, or if the DLLs are needed

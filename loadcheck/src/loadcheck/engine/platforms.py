@@ -103,7 +103,7 @@ def tag_format(platform: str) -> str:
 
 def admits_windows(package: Contents) -> bool:
     """Whether a package is for Windows, too: no wheel, or one whose tags name Windows, any or an unknown system."""
-    tags = package.wheel.platforms if package.wheel is not None else ("any",)
+    tags = package.platforms or ("any",)
     return any(tag_format(tag) in ("pe", "") and not is_unjudged(tag) for tag in tags)
 
 
@@ -212,8 +212,7 @@ def is_musl(library: str) -> bool:
 
 def is_loaded_by_musl(package: Contents, image: Image) -> bool:
     """Whether musl loads an image: by what it links, or by the wheel's tag if it links no C library."""
-    tags = map(linux_tag, package.wheel.platforms if package.wheel is not None else ())
-    is_tagged = any(tag is not None and tag.libc == "musl" for tag in tags)
+    is_tagged = any(tag is not None and tag.libc == "musl" for tag in map(linux_tag, package.platforms))
     return image.libc == "musl" or (image.libc == "unknown" and is_tagged)
 
 

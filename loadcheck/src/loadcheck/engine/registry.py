@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +13,7 @@ from loadcheck.formats import FORMATS
 from loadcheck.model import PROFILES, Finding, Profile, Severity, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from loadcheck.binary import Format
@@ -25,7 +26,6 @@ INSTALLED: tuple[SubjectKind, ...] = tuple(dict.fromkeys(form.audited_as for for
 """What consumers install."""
 PROMISING: tuple[SubjectKind, ...] = ("wheel", "nupkg", "jar", "sdk")
 """What says for which target each library is: by tags, or by names of folders and files (`PackageReader.find_rid`)."""
-EVERY_FORMAT: tuple[Format, ...] = ("elf", "macho", "pe")
 
 Scope = Literal["binary", "package", "set"]
 PARAMETERS: Mapping[Scope, tuple[str, ...]] = {
@@ -50,6 +50,7 @@ class Hit:
     names: tuple[str, ...] = ()
     """The names that it is about, such as symbols, where one more name is a new problem for a baseline."""
     evidence: tuple[str, ...] = ()
+    """What proves it; by default, the name of the file."""
     fix: str = ""
     """How to fix this case; "" for the check's own."""
     inner: str | None = None
@@ -69,6 +70,10 @@ class Skip:
     library: str = ""
     """The library that it is about; see `Skipped`."""
     unread: tuple[str, ...] = ()
+
+
+Hits = Iterator[Hit | Skip]
+"""What a check yields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +98,9 @@ class Check:
     scope: Scope | None = None
     """By default, the parameters decide."""
     kinds: tuple[SubjectKind, ...] = ALL_KINDS
-    formats: tuple[Format, ...] = ("elf",)
-    profiles: tuple[Profile, ...] = tuple(PROFILES)
+    """Only wheels for a check whose parameters name `wheel`."""
+    formats: tuple[Format, ...] = ("elf", "macho", "pe")
+    profiles: tuple[Profile, ...] = ("loads",)
     """The profiles that apply it: `"loads"` (the package installs and loads, and has no security hole), `"runtime"`
     (late binding); every check is in `"all"`."""
     always: bool = False
@@ -127,8 +133,9 @@ class Check:
         if not _CODE.fullmatch(self.code):
             advice = "Write 2 to 10 capital letters and 3 digits: ACME001."
             raise UserError(f"{self.code!r} is not a valid check code", advice=advice)
-        profiles = tuple(name for name in PROFILES if name in (*self.profiles, "all"))
-        return replace(self, scope=scope, profiles=profiles, run=run, parameters=parameters)
+        profiles = tuple(name for name in PROFILES if self.always or name in (*self.profiles, "all"))
+        kinds: tuple[SubjectKind, ...] = ("wheel",) if "wheel" in parameters else self.kinds
+        return replace(self, scope=scope, profiles=profiles, kinds=kinds, run=run, parameters=parameters)
 
     def judge(
         self, subject: Callable[[str], str], inner: str, policy: Policy, **values: object
@@ -140,7 +147,8 @@ class Check:
         try:
             for arguments in self._calls(policy, values):
                 for seen in self.run(**arguments):
-                    yield self._row(seen, subject(inner if seen.inner is None else seen.inner))
+                    place = inner if seen.inner is None else seen.inner
+                    yield self._row(seen, subject(place), (place,) if place else ())
         except Exception as error:
             if not self.origin:
                 raise
@@ -160,7 +168,7 @@ class Check:
         else:
             yield arguments
 
-    def _row(self, seen: Hit | Skip, subject: str) -> Finding | Skipped:
+    def _row(self, seen: Hit | Skip, subject: str, names: tuple[str, ...]) -> Finding | Skipped:
         if isinstance(seen, Skip):
             return Skipped(
                 check=self.code, subject=subject, reason=seen.reason, library=seen.library, unread=seen.unread
@@ -173,7 +181,7 @@ class Check:
             message=seen.message,
             cause=seen.cause,
             names=seen.names,
-            evidence=seen.evidence,
+            evidence=seen.evidence or names,
             fix=seen.fix or self.fix,
             assumption=seen.assumption,
         )

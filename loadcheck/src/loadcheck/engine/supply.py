@@ -15,14 +15,12 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from loadcheck.engine import platforms
-from loadcheck.errors import InputError
 from loadcheck.readers.package_json import read_manifest
 from loadcheck.readers.places import resolve_from
-from loadcheck.readers.record import read_metadata
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from loadcheck.binary import Image
     from loadcheck.readers.contents import Contents, File, WheelName
@@ -48,20 +46,12 @@ class Requirements:
 
 def requirement_rows(package: Contents) -> tuple[tuple[str, Requirement], ...]:
     """The readable requirements, each with its text; LB502 reports the others."""
-    return _requirements(package.texts.get(f"{package.dist_info}/METADATA", b""))
+    return _read_rows((package.metadata or {}).get("requires_dist", ()))
 
 
 @lru_cache(maxsize=1)  # many files of one package ask in a row
-def _requirements(metadata: bytes) -> tuple[tuple[str, Requirement], ...]:
-    return tuple(zip_requirements(list_required(metadata)))
-
-
-def list_required(metadata: bytes) -> Sequence[str]:
-    """The requirements of METADATA as they are written; () if it cannot be read."""
-    try:
-        return read_metadata(metadata, "METADATA").get("requires_dist", ())
-    except InputError:
-        return ()
+def _read_rows(texts: tuple[str, ...]) -> tuple[tuple[str, Requirement], ...]:
+    return tuple(zip_requirements(texts))
 
 
 def zip_requirements(texts: Iterable[str]) -> Iterator[tuple[str, Requirement]]:
@@ -76,20 +66,26 @@ def dependencies(package: Contents) -> Requirements:
     if manifest := read_manifest(package):
         names = (name for key in _NPM_KEYS for name in manifest.table(key))
         return Requirements(always=tuple(dict.fromkeys(name.rpartition("/")[2] for name in names)))
-    metadata = package.texts.get(f"{package.dist_info}/METADATA", b"")
-    return _dependencies(package.wheel, metadata) if package.wheel else Requirements()
+    texts = (package.metadata or {}).get("requires_dist", ())
+    return _dependencies(package.wheel, texts) if package.wheel else Requirements()
 
 
 @lru_cache(maxsize=1)
-def _dependencies(wheel: WheelName, metadata: bytes) -> Requirements:
+def _dependencies(wheel: WheelName, texts: tuple[str, ...]) -> Requirements:
     names: dict[str, dict[str, None]] = {"": {}}
     environments = list(list_environments(wheel))
-    for text, requirement in _requirements(metadata):
-        extra = match[1] if (match := _EXTRA.search(text)) else ""
+    for text, requirement in _read_rows(texts):
+        extra = _find_extra(text)
         if any(admits(requirement, {**environment, "extra": extra}) for environment in environments):
             names.setdefault(extra, {})[canonicalize_name(requirement.name)] = None
     always = tuple(names.pop(""))
     return Requirements(always=always, by_extra={extra: tuple(rows) for extra, rows in names.items()})
+
+
+def _find_extra(text: str) -> str:
+    """The extra that a requirement is for; "" for none."""
+    match = _EXTRA.search(text)
+    return match[1] if match else ""
 
 
 def list_unread(package: Contents) -> tuple[str, ...]:
@@ -113,11 +109,8 @@ def list_ranges(package: Contents, project: str) -> Mapping[int, SpecifierSet]:
     """
     if package.wheel is None:
         return {}
-    requirements = [
-        (match[1] if (match := _EXTRA.search(text)) else "", requirement)
-        for text, requirement in requirement_rows(package)
-        if canonicalize_name(requirement.name) == project
-    ]
+    rows = [row for row in requirement_rows(package) if canonicalize_name(row[1].name) == project]
+    requirements = [(_find_extra(text), requirement) for text, requirement in rows]
     ranges: dict[int, SpecifierSet] = {}
     for environment in list_environments(package.wheel):
         minor = int(environment["python_version"].partition(".")[2])
@@ -164,7 +157,7 @@ def list_environments(wheel: WheelName) -> Iterator[Mapping[str, str]]:
 
 def other_folder(package: Contents, file: File, image: Image) -> str:
     """The folder of site-packages to which a search path leads and which is not the package's, or ""."""
-    own_tops = {".", ""} | {file.name.partition("/")[0] for file in package.files}
+    own_tops = package.tops | {".", ""}
     paths = (*image.rpath, *image.runpath, *image.needed)
     tops = (resolve_from(file.folder, path).partition("/")[0] for path in paths)
     return next((top for top in tops if top not in own_tops), "")

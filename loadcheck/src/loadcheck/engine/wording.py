@@ -113,11 +113,13 @@ def first(names: Sequence[str]) -> str:
 
 def list_names(names: Sequence[str]) -> str:
     """Names in a sentence, the first three of them: `torch`, `numpy and torch`, `a, b, c and 2 more`."""
-    few = list(names[:_IN_HEADLINE])
-    more = len(names) - len(few)
-    last = [f"{more} more"] if more else few[-1:]
-    few = few if more else few[:-1]
-    return " and ".join(filter(None, (", ".join(few), *last)))
+    more = len(names) - _IN_HEADLINE
+    return join_names([*names[:_IN_HEADLINE], *([f"{more} more"] if more > 0 else [])])
+
+
+def join_names(names: Sequence[str]) -> str:
+    """All names in a sentence: `torch`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def name_newest(newer: Mapping[str, Version]) -> tuple[str, str]:

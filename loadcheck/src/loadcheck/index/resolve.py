@@ -16,9 +16,9 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
 from loadcheck.engine import platforms
-from loadcheck.engine.supply import admits, list_environments, list_required, requirement_rows, zip_requirements
+from loadcheck.engine.supply import admits, list_environments, requirement_rows, zip_requirements
 from loadcheck.errors import InputError
-from loadcheck.readers.record import read_metadata
+from loadcheck.readers.record import read_fields, read_metadata
 from loadcheck.readers.supplied import Libraries, Supplied, Supply, Unsatisfied, find_library
 from loadcheck.tables import pythonabi
 
@@ -252,7 +252,8 @@ class Resolver:
 
     def _read(self, name: str, file: IndexFile) -> _Release:
         facts = self._index.read_wheel(file)
-        requirements = _read_requirements(list_required(self._index.read_metadata(file)))
+        fields = read_fields(self._index.read_metadata(file)) or {}
+        requirements = _read_requirements(fields.get("requires_dist", ()))
         return _Release(name=name, version=file.version, file=file, paths=facts.names, requirements=requirements)
 
     def _read_exports(self, tree: _Tree, always: Libraries, wanted: Iterable[str]) -> dict[str, frozenset[str]]:

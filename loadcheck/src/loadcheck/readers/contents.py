@@ -14,6 +14,7 @@ from loadcheck.model import Kind
 from loadcheck.readers.imports import find_imported
 from loadcheck.readers.opened import list_opened
 from loadcheck.readers.places import list_beside, resolve_from
+from loadcheck.readers.record import read_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -173,6 +174,11 @@ class Contents:
         return SDK_FILE.fullmatch(self.path.name)
 
     @property
+    def platforms(self) -> tuple[str, ...]:
+        """The platform tags of a wheel; none for other packages."""
+        return self.wheel.platforms if self.wheel is not None else ()
+
+    @property
     def is_symbols(self) -> bool:
         """Whether this is a NuGet symbol package."""
         return self.path.suffix.lower() == ".snupkg"
@@ -323,7 +329,21 @@ class Contents:
         return found
 
     @cached_property
+    def tops(self) -> frozenset[str]:
+        """The folders and files at the root."""
+        return frozenset(file.name.partition("/")[0] for file in self.files)
+
+    @property
+    def top(self) -> str:
+        """The folder that holds everything; "" where there are several."""
+        return next(iter(self.tops)) if len(self.tops) == 1 else ""
+
+    @cached_property
     def dist_info(self) -> str:
         """The wheel's `.dist-info` folder, or ""."""
-        names = {file.name.partition("/")[0] for file in self.files}
-        return next((name for name in sorted(names) if name.endswith(".dist-info")), "")
+        return next((name for name in sorted(self.tops) if name.endswith(".dist-info")), "")
+
+    @cached_property
+    def metadata(self) -> Mapping[str, tuple[str, ...]] | None:
+        """The fields of a wheel's METADATA; None if it cannot be read, which LB502 reports."""
+        return read_fields(self.texts.get(f"{self.dist_info}/METADATA", b""))

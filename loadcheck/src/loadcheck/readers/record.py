@@ -57,6 +57,14 @@ def read_metadata(data: bytes, where: str) -> Mapping[str, tuple[str, ...]]:
     return {**fields, **{name.replace("-", "_"): tuple(filter(None, values)) for name, values in others.items()}}
 
 
+def read_fields(data: bytes) -> Mapping[str, tuple[str, ...]] | None:
+    """The same; None if the file cannot be read."""
+    try:
+        return read_metadata(data, "METADATA")
+    except InputError:
+        return None
+
+
 def read_headers(data: bytes, where: str) -> Mapping[str, tuple[str, ...]]:
     """The fields of WHEEL by lower-case name. Raises InputError when they are not UTF-8."""
     _check_encoding(data, where)

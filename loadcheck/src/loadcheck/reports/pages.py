@@ -15,7 +15,7 @@ _FORMATS = {"elf": "ELF", "macho": "Mach-O", "pe": "PE"}
 def render_page(check: Check) -> str:
     """The page of one check, in Markdown; also what `--explain` prints."""
     family = f"checks of {check.origin}" if check.origin else FAMILIES[check.code[:3]]
-    formats = "" if check.scope == "package" else f" ({', '.join(_FORMATS[name] for name in check.formats)})"
+    formats = "" if check.scope != "binary" else f" ({', '.join(_FORMATS[name] for name in check.formats)})"
     profiles = f"the profile{'s' if len(check.profiles) > 1 else ''} {', '.join(check.profiles)}"
     article = "an error" if check.severity == "error" else f"a {check.severity}"
     because = f"\n\n**Why {article}:** {check.because}" if check.because else ""

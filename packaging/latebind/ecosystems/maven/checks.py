@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from latebind.ecosystems.maven.pom import ECOSYSTEM
 from latebind.tables.presets import presets
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.tables.presets import RuntimePreset
     from loadcheck.readers.contents import Contents
 
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     example="ai/onnxruntime/native/linux-x64/libonnxruntime.so in acme-nlp-1.0.0.jar",
     fix="Leave the runtime out, and depend on the artifact that supplies it.",
 )
-def second_runtime(package: Contents) -> Iterator[Hit | Skip]:
+def second_runtime(package: Contents) -> Hits:
     """A JAR other than the runtime's own has files in the folder where the runtime's JAR has its libraries.
 
     The Java classes of the runtime load the runtime's library from this folder, too, and expect the version that

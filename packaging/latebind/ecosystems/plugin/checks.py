@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from latebind.ecosystems.plugin.modules import find_constants, list_defined_names, parse_module
 from latebind.tables.hosts import Host, hosts
 from loadcheck.checks.symbols import list_offered_exports
-from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import some
 from loadcheck.kinds.nuget.reading import native_place
 from loadcheck.readers.opc import readable_nuspec
@@ -34,13 +34,11 @@ _REGISTERS = "RegisterCustomOps"
     "LB801",
     "Plugin without an entry point",
     "error",
-    profiles=("loads",),
     because="The program that loads plugins refuses the library.",
-    formats=EVERY_FORMAT,
     example="libacme_ep.so exports CreateEpFactories and ReleaseEpFactories",
     fix="Export the missing function with C linkage, or give the file the name that leads to the exported one.",
 )
-def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
+def entry_missing(file: File, image: Image) -> Hits:
     """ONNX Runtime looks up CreateEpFactories and ReleaseEpFactory in an execution provider.
 
     SQLite looks up sqlite3_extension_init in an extension, and then a name that it makes of the letters in the file's
@@ -65,12 +63,11 @@ def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
     "warning",
     profiles=("all",),
     because="The plugin can fail when another library in the process exports a symbol with the same name.",
-    formats=EVERY_FORMAT,
     example="libacme_ep.so exports 2,638 other symbols",
     fix="Hide all other symbols with latebind_exports() or latebind_ep() in CMake, a version script, an exports "
     "list, or a .def file.",
 )
-def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
+def exports_more(file: File, image: Image) -> Hits:
     """A process may hold several plugins, each with its own copy of the same C++ libraries.
 
     On Linux, the symbols of a library can replace symbols with the same names in a library that is loaded later.
@@ -91,7 +88,7 @@ def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
     example="onnxruntime_ep_acme/__init__.py does not define get_library_path",
     fix="Make the packages from a table `ep` or `plugin` with latebind pack, or add the missing functions.",
 )
-def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
+def helper_missing(package: Contents) -> Hits:
     """Applications ask the package for the path of its library and the names of its providers.
 
     A Python module answers with `get_library_path()` and `get_ep_names()`, a .NET assembly with `GetLibraryPath()` and
@@ -125,13 +122,12 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     "LB804",
     "Helper names a library that the package lacks",
     "error",
-    profiles=("loads",),
     because="Loading the library fails for every user.",
     kinds=("wheel",),
     example="get_library_path() returns libacme_ep.so, but the wheel contains libacme_ep.so.1",
     fix="Name the file that the wheel for this platform contains.",
 )
-def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
+def helper_names_other(package: Contents) -> Hits:
     """The module of a wheel returns the path of the plugin's library, whose file name differs between platforms."""
     for file, _ in list_plugins(package)[:1]:
         inner = _module_name(file)
@@ -156,7 +152,7 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     example="get_ep_names() returns AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",
     fix="Return the name that the library's factory returns.",
 )
-def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
+def names_disagree(package: Contents) -> Hits:
     """Applications look for `device.ep_name == get_ep_name()`. A name that is not in the library matches no device."""
     inside = {name for provider in package.providers for name in provider.names}
     for inner, named in _names_given(package) if inside else ():
@@ -191,7 +187,7 @@ def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
     example="the nuspec depends on Microsoft.ML.OnnxRuntime",
     fix="Remove the dependency; write the supported versions into the description.",
 )
-def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def runtime_required(package: Contents, runtime: RuntimePreset) -> Hits:
     """Applications choose one of several packages of ONNX Runtime, and the provider works with any of them.
 
     A dependency installs one of these packages next to the one that the user chose. LB506 is this check for wheels.
@@ -211,13 +207,12 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
     "LB808",
     "Plugin missing for a RID",
     "error",
-    profiles=("loads",),
     because="The helper finds no library on the systems of that RID.",
     kinds=("nupkg",),
     example="runtimes/win-arm64/native/ contains only acme_runtime.dll",
     fix="Add the plugin's library for the RID, or remove the RID's folder.",
 )
-def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
+def missing_for_rid(package: Contents) -> Hits:
     """Every RID with native files needs the plugin's library: companion libraries are useless without it."""
     plugins = [(file, host) for file, host in list_plugins(package) if host.dotnet]  # whose helper must find it
     plugin_rids = {native_place(file.name)[0] for file, _ in plugins} - {""}
@@ -240,10 +235,11 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     "warning",
     profiles=("all",),
     because="The process ends with SIGSEGV if the library created an object with a destructor and was then unloaded.",
+    formats=("elf",),
     example="libacme_ep.so registers destructors with __cxa_atexit, and never calls __cxa_finalize",
     fix="Link with -z nodelete, as `latebind build` does, or with the startup files of GCC or Clang.",
 )
-def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
+def destructors_left(file: File, image: Image) -> Hits:
     """SQLite unloads an extension when its connection is closed, and ONNX Runtime an unregistered provider.
 
     It also unloads libraries of custom operators that nothing uses any more.

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from latebind.checks.policy import find_rules
 from latebind.filenames import WHEEL_MANIFEST
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File
 
@@ -21,14 +19,13 @@ _HOOKS = "/_pyinstaller/"
     "LB417",
     "Wheel without its Python module",
     "error",
-    profiles=("loads",),
     because="The import fails.",
     kinds=("wheel",),
     example="opencv_python-5.0-py3-none-win_amd64.whl has cv2/, but latebind.toml names no module cv2",
     fix="Correct packages in [tool.hatch.build.targets.wheel] of pyproject.toml. If Python imports another name than "
     "that of the distribution, write module_name into the table wheel of latebind.toml.",
 )
-def module_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
+def module_missing(package: Contents, policy: Policy) -> Hits:
     """A wheel of a project with latebind.toml has the Python code of the module that users import.
 
     The module is `wheel.module_name`, or the name of the distribution. A wheel that latebind made is judged without
@@ -49,14 +46,13 @@ def module_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
     "LB418",
     "Native library outside the import package",
     "warning",
-    profiles=("loads",),
     because="Python code that looks for the library next to itself does not find it.",
     kinds=("wheel",),
     example="opencv_python/libcv.so next to cv2/__init__.py",
     fix="Write module_name into the table wheel of latebind.toml, or destination below "
     "[tool.hatch.build.hooks.latebind] of pyproject.toml.",
 )
-def library_outside_module(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
+def library_outside_module(package: Contents, policy: Policy) -> Hits:
     """A library that Python code opens by its path belongs into the folder of the module that users import.
 
     The check judges wheels of a project with latebind.toml and wheels that latebind made. The import package of the

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import posixpath
 import re
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from loadcheck.binary.implib import import_library
 from loadcheck.engine.platforms import rid_arch
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import comparable_version
 from loadcheck.engine.wording import own_name
 from loadcheck.readers.sdk_files import HEADERS, find_includes, find_libraries, sdk_paths, sdk_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.readers.contents import Contents, File
 
 _CMAKE_VERSION = re.compile(r'^\s*set\s*\(\s*PACKAGE_VERSION\s+"?([^"\s)]+)', re.MULTILINE | re.IGNORECASE)
@@ -27,44 +26,29 @@ _IMPORT_LIBRARIES = ("{}.lib", "lib{}.dll.a", "{}.dll.a")
 _LINKED = ("lib{}.so", "lib{}.dylib", "lib{}.a", "{}.lib", "lib{}.dll.a", "{}.dll.a")
 
 
-def _top(package: Contents) -> str:
-    """The folder that holds everything; "" where there are several."""
-    tops = {file.name.partition("/")[0] for file in package.files}
-    return next(iter(tops)) if len(tops) == 1 else ""
-
-
 @check(
     "LB430",
     "SDK that is not relocatable",
     "error",
-    profiles=("loads",),
     because="Programs cannot be compiled with the SDK on another machine.",
     kinds=("sdk",),
     example="lib/pkgconfig/latenn.pc has prefix=/usr/local",
     fix="Derive every path from ${CMAKE_CURRENT_LIST_DIR} or ${pcfiledir}.",
 )
-def not_relocatable(package: Contents) -> Iterator[Hit | Skip]:
+def not_relocatable(package: Contents) -> Hits:
     """Users unpack an SDK in any folder, and package managers move it again.
 
     An absolute path in a .cmake or .pc file exists only on the build machine. A path that leaves the archive's folder
     leads to an unrelated file, or to none.
     """
-    top = _top(package)
     for reference in sdk_paths(package):
+        seen = (reference.line,)
         if reference.is_absolute:
-            yield Hit(
-                cause=reference.path,
-                inner=reference.file,
-                message=f"contains the absolute path {reference.path}",
-                evidence=(reference.line,),
-            )
-        elif not _is_inside(reference.path, top):
-            yield Hit(
-                cause=f"outside {reference.path}",
-                inner=reference.file,
-                message="names a path outside of the archive",
-                evidence=(reference.line,),
-            )
+            text = f"contains the absolute path {reference.path}"
+            yield Hit(cause=reference.path, inner=reference.file, message=text, evidence=seen)
+        elif not _is_inside(reference.path, package.top):
+            case, text = f"outside {reference.path}", "names a path outside of the archive"
+            yield Hit(cause=case, inner=reference.file, message=text, evidence=seen)
 
 
 def _is_inside(path: str, top: str) -> bool:
@@ -75,55 +59,44 @@ def _is_inside(path: str, top: str) -> bool:
     "LB431",
     "SDK that names a missing file",
     "error",
-    profiles=("loads",),
     because="Programs cannot be compiled, linked or started with the SDK. The finding is a warning for a header, "
     "because an #if may exclude its #include.",
     kinds=("sdk",),
     example="latenn-config.cmake names lib/liblatenn.so, but the archive has lib/liblatenn.so.1",
     fix="Install the file, or correct the path.",
 )
-def names_missing(package: Contents) -> Iterator[Hit | Skip]:
+def names_missing(package: Contents) -> Hits:
     """CMake and the linker cannot use a file that the archive lacks.
 
     The archive also needs a file named like the SONAME: the linker writes that name into programs, and the system's
     loader looks for it when a program starts.
     """
-    names = {*(file.name for file in package.files), *package.links}
-    folders = {posixpath.dirname(name) for name in names}
-    folders |= {parent for folder in folders for parent in _parents(folder)}
+    names = package.names.union(package.links)
+    folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
     bases = {posixpath.basename(name) for name in names}
-    top = _top(package)
+    top = package.top
     for reference in sdk_paths(package):
         is_judged = not reference.may_lack and not reference.is_absolute and _is_inside(reference.path, top)
         if is_judged and reference.path not in names | folders:
             inner = reference.path.removeprefix(f"{top}/")
-            yield Hit(
-                cause=inner,
-                inner=reference.file,
-                message=f"names {inner}, which is not in the archive",
-                evidence=(reference.line,),
-            )
+            text = f"names {inner}, which is not in the archive"
+            yield Hit(cause=inner, inner=reference.file, message=text, evidence=(reference.line,))
     for file, text in sdk_texts(package, ".cmake"):
         for soname in _SONAME.findall(text):
             if posixpath.basename(soname) not in bases:
-                yield Hit(
-                    cause=soname, inner=file, message=f"names {soname}, which is not in the archive", evidence=(soname,)
-                )
+                message = f"names {soname}, which is not in the archive"
+                yield Hit(cause=soname, inner=file, message=message, evidence=(soname,))
     for file, text in sdk_texts(package, ".pc"):
         libraries = find_libraries(text)
         if libraries and not any(form.format(name) in bases for name in libraries for form in _LINKED):
             shown = " ".join(f"-l{name}" for name in libraries)
-            yield Hit(
-                cause=shown,
-                inner=file,
-                message=f"links {shown}, but the archive has no such library",
-                evidence=(shown,),
-            )
+            message = f"links {shown}, but the archive has no such library"
+            yield Hit(cause=shown, inner=file, message=message, evidence=(shown,))
     yield from _own_names_missing(package, bases)
     yield from _headers_missing(package, names)
 
 
-def _own_names_missing(package: Contents, bases: set[str]) -> Iterator[Hit]:
+def _own_names_missing(package: Contents, bases: set[str]) -> Hits:
     """The linker writes a library's own name into programs, whatever name the CMake files use.
 
     On macOS, a name without a folder is looked for in the working folder (dyld(1)).
@@ -133,50 +106,38 @@ def _own_names_missing(package: Contents, bases: set[str]) -> Iterator[Hit]:
         is_linked = file.base.startswith("lib") and _LIBDIR.search(file.folder) is not None
         if not soname or image.format == "pe" or not is_linked:
             continue
+        seen = (own_name(image),)
         if soname not in bases:
             text = f"makes programs load {soname}, which is not in the archive"
-            yield Hit(cause=soname, inner=file.name, message=text, evidence=(own_name(image),))
+            yield Hit(cause=soname, inner=file.name, message=text, evidence=seen)
         elif image.format == "macho" and image.soname == soname:
             text = f"makes programs load {soname}, which they look for in their working folder"
-            yield Hit(
-                cause=f"relative {soname}", inner=file.name, message=text, evidence=(own_name(image),), fix=_RPATH
-            )
+            yield Hit(cause=f"relative {soname}", inner=file.name, message=text, evidence=seen, fix=_RPATH)
 
 
-def _headers_missing(package: Contents, names: set[str]) -> Iterator[Hit]:
+def _headers_missing(package: Contents, names: frozenset[str]) -> Hits:
     """A header may be included by its path from any folder that programs search, so the end of a path is compared."""
     by_base: dict[str, list[str]] = {}
     for name in names:
         by_base.setdefault(posixpath.basename(name), []).append(f"/{name}")
     for file, text in sdk_texts(package, *HEADERS):
         for named in find_includes(text):
-            path = posixpath.normpath(named)
-            while path.startswith("../"):
-                path = path.removeprefix("../")
+            path = re.sub(r"^(\.\./)+", "", posixpath.normpath(named))
             if not any(name.endswith(f"/{path}") for name in by_base.get(posixpath.basename(path), ())):
-                message = f"includes {named}, which is not in the archive"
-                yield Hit(
-                    cause=named, inner=file, message=message, evidence=(f'#include "{named}"',), severity="warning"
-                )
-
-
-def _parents(folder: str) -> Iterator[str]:
-    while folder:
-        folder = posixpath.dirname(folder)
-        yield folder or "."
+                message, seen = f"includes {named}, which is not in the archive", (f'#include "{named}"',)
+                yield Hit(cause=named, inner=file, message=message, evidence=seen, severity="warning")
 
 
 @check(
     "LB432",
     "SDK whose files and name have different versions",
     "error",
-    profiles=("loads",),
     because="find_package and pkg-config refuse the SDK, or assume the wrong version.",
     kinds=("sdk",),
     example="latenn-1.1.0-linux-x64-sdk.tar.gz has Version: 1.0.0 in latenn.pc",
     fix="Pack the archive again, with all files of one version.",
 )
-def other_version(package: Contents) -> Iterator[Hit | Skip]:
+def other_version(package: Contents) -> Hits:
     """In CMake and pkg-config, users request the version that the archive's file name promises."""
     if package.sdk is None:
         return
@@ -191,13 +152,12 @@ def other_version(package: Contents) -> Iterator[Hit | Skip]:
     "LB433",
     "SDK without headers or import libraries",
     "error",
-    profiles=("loads",),
     because="Programs cannot be compiled or linked with the SDK.",
     kinds=("sdk",),
     example="bin/latenn.dll without lib/latenn.lib",
     fix="Install the headers with DESTINATION include, and the libraries with ARCHIVE DESTINATION lib.",
 )
-def lacks_parts(package: Contents) -> Iterator[Hit | Skip]:
+def lacks_parts(package: Contents) -> Hits:
     """Compilers need headers. On Windows, Visual C++ links an import library that names the DLL and is for its CPU."""
     if package.sdk is None:
         return
@@ -208,32 +168,24 @@ def lacks_parts(package: Contents) -> Iterator[Hit | Skip]:
             yield from _without_import_library(package, file, rid_arch(package.sdk["rid"]))
 
 
-def _without_import_library(package: Contents, file: File, arch: str) -> Iterator[Hit]:
+def _without_import_library(package: Contents, file: File, arch: str) -> Hits:
     expected = [form.format(file.base.rpartition(".")[0]).lower() for form in _IMPORT_LIBRARIES]
     read = {name: import_library(data) or (frozenset[str](), frozenset[str]()) for name, data in package.texts.items()}
-    import_libraries = {
+    own = file.base.lower()
+    fitting = {
         name: (archs, libraries)
         for name, (archs, libraries) in read.items()
-        if posixpath.basename(name).lower() in expected or file.base.lower() in libraries
+        if posixpath.basename(name).lower() in expected or own in libraries
     }
-    if not import_libraries:
-        yield Hit(
-            cause="import library",
-            inner=file.name,
-            message="has no import library",
-            evidence=(f"missing: lib/{expected[0]}",),
-        )
-    for name, (archs, libraries) in import_libraries.items():
+    if not fitting:
+        seen = f"missing: lib/{expected[0]}"
+        yield Hit(cause="import library", inner=file.name, message="has no import library", evidence=(seen,))
+    for name, (archs, libraries) in fitting.items():
         if arch not in archs:
             seen = ", ".join(sorted(archs)) or "no code"
-            yield Hit(
-                cause="machine",
-                inner=name,
-                message=f"is an import library for {seen}, not {arch}",
-                evidence=(f"machine: {seen}",),
-            )
-        elif libraries and file.base.lower() not in libraries:
+            text = f"is an import library for {seen}, not {arch}"
+            yield Hit(cause="machine", inner=name, message=text, evidence=(f"machine: {seen}",))
+        elif libraries and own not in libraries:
             seen = ", ".join(sorted(libraries))
-            yield Hit(
-                cause="library", inner=name, message=f"imports from {seen}, not from {file.base}", evidence=(seen,)
-            )
+            text = f"imports from {seen}, not from {file.base}"
+            yield Hit(cause="library", inner=name, message=text, evidence=(seen,))

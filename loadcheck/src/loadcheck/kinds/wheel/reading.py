@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from loadcheck.engine import platforms
 from loadcheck.engine.reader import Description, NativeFiles, PackageReader, TwinFacts
-from loadcheck.errors import InputError
-from loadcheck.readers.record import read_metadata
+from loadcheck.readers.record import read_fields
 
 if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents
@@ -47,14 +46,9 @@ _PAGE = {
 
 def _find_description(package: Contents) -> Description | None:
     """What METADATA of a wheel says, or PKG-INFO of an sdist."""
-    tops = {file.name.partition("/")[0] for file in package.files}
-    name = f"{package.dist_info}/METADATA" if package.kind == "wheel" else f"{min(tops, default='')}/PKG-INFO"
-    data = package.texts.get(name)
-    if data is None:
-        return None
-    try:
-        fields = read_metadata(data, name)
-    except InputError:
+    name = f"{package.dist_info}/METADATA" if package.kind == "wheel" else f"{min(package.tops, default='')}/PKG-INFO"
+    fields = read_fields(package.texts[name]) if name in package.texts else None
+    if fields is None:
         return None  # LB502 reports it
     found = {what: any(any(fields.get(key, ())) for key in keys) for what, keys in _PAGE.items()}
     found["license"] |= any(text.startswith("License ::") for text in fields.get("classifiers", ()))

@@ -1,19 +1,21 @@
-"""Checks LB909 and LB910: whether other versions of Node.js load the add-ons."""
+"""Checks LB908-LB910: whether add-ons load wherever Node.js runs, and in each version of it."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from loadcheck.binary import floors
+from loadcheck.engine.platforms import npm_cpu
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import first, some
+from loadcheck.kinds.npm.checks.platforms import is_for_musl
 from loadcheck.readers.package_json import builds_on_install, read_manifest
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.binary import Image
+    from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File
 
 _OF_V8 = re.compile(r"_ZN?K?\d*(2v8|4node)|_ZT[IVS]N?(2v8|4node)|\?.*@(v8|node)@@")
@@ -22,21 +24,52 @@ _ITS_VERSION = re.compile(r"(abi|node-v|modules-|[_.-]v?)(4[6-9]|[5-9]\d|1\d\d)(
 """The part of a path that names NODE_MODULE_VERSION, by which a package chooses: node.abi93.node, node-v93-linux."""
 _OF_NODE_18 = 108
 """doc/abi_version_registry.json of Node.js."""
+_FLOORS: dict[str, floors.Version] = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25)}
+"""What Node.js 18 to 24 need themselves (BUILDING.md of Node.js)."""
+_OFFICIAL = frozenset({"arm", "arm64", "ppc64", "s390x", "x64"})
+"""The processors for which Node.js has official builds. Others need other versions: loong64 begins with glibc 2.36."""
+
+
+@check(
+    "LB908",
+    "Native file that needs a newer system than Node.js",
+    "warning",
+    because="Node.js runs on systems where the file does not load, such as RHEL 8.",
+    formats=("elf",),
+    kinds=("npm",),
+    example="tiny.node needs GLIBC_2.34 for pthread_create; Node.js needs 2.28",
+    fix="Build for glibc 2.28, in the manylinux_2_28 image or with zig, or list the supported systems in the README.",
+)
+def newer_than_node(package: Contents, file: File, image: Image, policy: Policy) -> Hits:
+    """No field of package.json names a version of glibc, so npm installs the package wherever Node.js runs.
+
+    Official builds of Node.js 18 to 24 need glibc 2.28 and the libstdc++ of GCC 8 (GLIBCXX_3.4.25). If
+    latebind.toml sets `glibc`, LB301 checks that minimum instead.
+    """
+    if policy.glibc or npm_cpu(image.arch) not in _OFFICIAL or is_for_musl(file, image):
+        return
+    for family, limit in _FLOORS.items():
+        if newer := floors.find_newer(image, family, limit, package.bases):
+            worst = max(newer, key=newer.__getitem__)
+            names = floors.because(image, worst)
+            yield Hit(
+                cause=worst,
+                message=f"needs {worst} for {first(names)}, but Node.js runs with {floors.version_text(limit)}",
+                evidence=(*(f"VERNEED {name}" for name in sorted(newer)), *names[:8]),
+            )
 
 
 @check(
     "LB909",
     "Add-on for Node-API that uses V8",
     "warning",
-    profiles=("loads",),
     because="Some versions of Node.js lack the functions of V8 that the add-on calls, or lay out V8's objects "
     "differently. The finding is a note if the loader looks for a function only when it is called.",
-    formats=EVERY_FORMAT,
     kinds=("npm",),
     example="node.napi.musl.node uses v8::CFunction",
     fix="Use Node-API alone, or build the add-on for each version of Node.js (prebuildify without --napi).",
 )
-def uses_engine(file: File, image: Image) -> Iterator[Hit | Skip]:
+def uses_engine(file: File, image: Image) -> Hits:
     """An add-on for Node-API loads in every newer Node.js, but V8's interface in C++ changes with each major version.
 
     The loaders of musl and Windows look for all functions at once, as glibc's does for a library linked with -z now. A
@@ -67,14 +100,12 @@ def _is_for_node_api(file: File, image: Image) -> bool:
     "LB910",
     "Add-on for one version of Node.js",
     "warning",
-    profiles=("loads",),
     because="Other versions of Node.js refuse the add-on: it was compiled against a different Node.js version.",
-    formats=EVERY_FORMAT,
     kinds=("npm",),
     example="tiny.node exports node_register_module_v93, which is Node.js 16",
     fix="Use Node-API, or package an add-on for each version and choose one by process.versions.modules.",
 )
-def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
+def for_one_version(package: Contents) -> Hits:
     """An add-on without Node-API loads only in a Node.js with the same ABI version (NODE_MODULE_VERSION).
 
     Nothing is reported if the package has an install script, which may build or download the add-on: LB904 reports it.

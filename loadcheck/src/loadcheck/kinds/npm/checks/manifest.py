@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.checks.modes import is_program
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import some
 from loadcheck.kinds.npm.checks.addons import is_for_many
 from loadcheck.readers.package_json import (
@@ -34,7 +34,7 @@ _NAME = re.compile(r"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", re.IG
 """The names that npm installs; new packages need lower-case names."""
 _LONGEST_NAME = 214
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
-_FILE = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+.*)\.tgz")
+_FILE = re.compile(r".+?-\d+\.\d+\.\d+.*\.tgz")
 _ON_GIT = ("prepublish", "preprepare", "prepare", "postprepare")
 _RUNS_FILE = re.compile(r"node (?P<path>[\w./-]+\.[cm]?js)\b")
 """A script that runs a file of the package."""
@@ -56,14 +56,13 @@ _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
     "LB901",
     "package.json missing, broken or of another package",
     "error",
-    profiles=("loads",),
     because="npm does not install the package. The finding is a warning if only the file name differs, or if only "
     "npm publish refuses the package.",
     kinds=("npm",),
     example="acme-tiny-1.2.3.tgz has version 1.2.2 in package.json",
     fix="Make the tarball with npm pack.",
 )
-def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
+def manifest_broken(package: Contents) -> Hits:
     """npm reads the name and version from package.json in the top-level folder, whatever the tarball is called.
 
     `npm publish` refuses packages with `"private": true`, and the registry names of more than 214 characters
@@ -71,48 +70,34 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     """
     inner, manifest = manifest_path(package), read_manifest(package)
     if manifest is None:
-        what = "is not a JSON object" if inner else f"has no {MANIFEST} in its folder"
-        yield Hit(
-            cause="object" if inner else "absent",
-            inner=inner,
-            message=what,
-            evidence=(inner or f"missing: package/{MANIFEST}",),
-        )
+        cause, text = ("object", "is not a JSON object") if inner else ("absent", f"has no {MANIFEST} in its folder")
+        yield Hit(cause=cause, inner=inner, message=text, evidence=(inner or f"missing: package/{MANIFEST}",))
         return
     name, version = manifest.text("name"), manifest.text("version").strip().lstrip("=v")  # as npm reads it
+    seen = (f"name: {name}",)
     if not _NAME.fullmatch(name):
-        yield Hit(
-            cause="name",
-            inner=inner,
-            message=f"has {name!r} as its name, which npm refuses",
-            evidence=(f"name: {name}",),
-        )
+        yield Hit(cause="name", inner=inner, message=f"has {name!r} as its name, which npm refuses", evidence=seen)
     if not _VERSION.fullmatch(version):
         text = f"has {version!r} as its version, which is not SemVer"
         yield Hit(cause="version", inner=inner, message=text, evidence=(f"version: {version}",))
     if len(name) > _LONGEST_NAME:
         text = f"has a name of {len(name)} characters; the registry takes {_LONGEST_NAME}"
-        yield Hit(cause="length", inner=inner, message=text, evidence=(f"name: {name}",), severity="warning")
+        yield Hit(cause="length", inner=inner, message=text, evidence=seen, severity="warning")
     if manifest.fields.get("private") is True:
         text, fix = 'has "private": true, so npm publish refuses it', 'Remove "private" from package.json.'
         seen = ('"private": true',)
         yield Hit(cause="private", inner=inner, message=text, evidence=seen, fix=fix, severity="warning")
-    match = _FILE.fullmatch(package.path.name)
-    plain = name.rpartition("/")[2]
     shown = version.partition("+")[0]  # npm leaves build metadata out
-    usual = {f"{stem}-{shown}.tgz" for stem in (name.removeprefix("@").replace("/", "-"), plain)}
-    if match and package.path.name not in usual:
-        message = f"is {name} {version}, which differs from the file name"
-        yield Hit(
-            cause="file name", inner=inner, message=message, evidence=(f"file {package.path.name}",), severity="warning"
-        )
+    stems = (name.removeprefix("@").replace("/", "-"), name.rpartition("/")[2])
+    if _FILE.fullmatch(package.path.name) and package.path.name not in {f"{stem}-{shown}.tgz" for stem in stems}:
+        text, seen = f"is {name} {version}, which differs from the file name", (f"file {package.path.name}",)
+        yield Hit(cause="file name", inner=inner, message=text, evidence=seen, severity="warning")
 
 
 @check(
     "LB904",
     "Install script",
     "warning",
-    profiles=("loads",),
     because="npm 12 skips the script, unless the application's allowScripts lists the package. npm with "
     "--ignore-scripts skips it, too. The finding is a note if the script runs "
     "only for an installation from git, or only makes files executable that are executable already. It is also a note "
@@ -122,7 +107,7 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     example='"postinstall": "node install.js"',
     fix="Make one package for each platform with its native files, and find the files with require.resolve().",
 )
-def install_script(package: Contents) -> Iterator[Hit | Skip]:
+def install_script(package: Contents) -> Hits:
     """A package that needs its install script does not work with npm's safe setting, which blocks scripts.
 
     A binding.gyp at the root counts as a script: npm runs node-gyp for it.
@@ -151,18 +136,14 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
             inner=manifest.inner,
             message=f"has the script install, which fails on {', '.join(unbuilt)}: nothing is prebuilt for "
             f"{'it' if len(unbuilt) == 1 else 'them'}, and there is no binding.gyp to compile",
-            evidence=(f"install: {manifest.table('scripts')['install']}", "missing: binding.gyp"),
+            evidence=(f"install: {scripts['install']}", "missing: binding.gyp"),
             fix="Add prebuilt files for these systems, or binding.gyp and its sources, or limit os and cpu.",
             severity="warning",
         )
     path = installed.get("binding.gyp", "")
     if path and not {"install", "preinstall"} & scripts.keys() and manifest.fields.get("gypfile") is not False:
-        yield Hit(
-            cause="node-gyp",
-            inner=path,
-            message="makes npm run node-gyp",
-            evidence=("binding.gyp and no script install",),
-        )
+        seen = ("binding.gyp and no script install",)
+        yield Hit(cause="node-gyp", inner=path, message="makes npm run node-gyp", evidence=seen)
 
 
 def _list_unbuilt(manifest: Manifest, installed: Collection[str]) -> list[str]:
@@ -189,7 +170,7 @@ def _missing_file(command: str, installed: Collection[str]) -> str:
 def _changes_nothing(package: Contents, command: str) -> bool:
     """Whether a script makes files executable that the tarball has as executable files already."""
     match = _CHMOD.fullmatch(command.strip())
-    modes = {name: file.mode for file in package.files for name in (file.name.partition("/")[2],)}
+    modes = {file.name.partition("/")[2]: file.mode for file in package.files}
     paths = [posixpath.normpath(path) for path in match["paths"].split()] if match else []
     inside = [[mode for name, mode in modes.items() if f"{name}/".startswith(f"{path}/")] for path in paths]
     return bool(paths) and all(found and all(mode & 0o100 for mode in found) for found in inside)
@@ -205,8 +186,7 @@ def _has_programs(package: Contents, manifest: Manifest) -> bool:
 
 def _has_addon(package: Contents, manifest: Manifest) -> bool:
     """Whether Node.js finds an add-on without a script: in the package, or in those for each platform."""
-    addons = (file for file in package.files if file.is_node_addon and file.is_native)
-    return manifest.has_platform_packages or any(map(is_for_many, addons))
+    return manifest.has_platform_packages or any(is_for_many(file) for file in package.native if file.is_node_addon)
 
 
 @check(
@@ -219,7 +199,7 @@ def _has_addon(package: Contents, manifest: Manifest) -> bool:
     example="package/libtiny.so is a link to libtiny.so.1",
     fix="Make the tarball with npm pack.",
 )
-def not_installed(package: Contents) -> Iterator[Hit | Skip]:
+def not_installed(package: Contents) -> Hits:
     """npm leaves out links, and unpacks all folders of the tarball into one.
 
     Packages below node_modules are installed only if `bundleDependencies` names them; npm ignores all others.
@@ -227,26 +207,20 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     if package.links:
         what = f"{plural(len(package.links), 'link')} that npm leaves out: {', '.join(package.links[:3])}"
         yield Hit(cause="links", message=f"has {what}", evidence=some([*package.links]))
-    tops = sorted({file.name.partition("/")[0] for file in package.files})
-    if len(tops) > 1:
+    if len(tops := sorted(package.tops)) > 1:
         yield Hit(cause="folders", message=f"has {len(tops)} folders, which npm unpacks into one", evidence=some(tops))
     manifest = read_manifest(package)
     names = [file.name for file in package.files if "/node_modules/" in file.name]
     bundled = manifest and (manifest.fields.get("bundleDependencies") or manifest.fields.get("bundledDependencies"))
     if names and not bundled:
-        yield Hit(
-            cause="node_modules",
-            inner=names[0],
-            message="is below node_modules, but no dependency is bundled",
-            evidence=some(names),
-        )
+        text = "is below node_modules, but no dependency is bundled"
+        yield Hit(cause="node_modules", inner=names[0], message=text, evidence=some(names))
 
 
 @check(
     "LB906",
     "Entry point, or what it requires, missing",
     "error",
-    profiles=("loads",),
     because="Importing the package or starting its program fails. The finding is a warning if the key is types, if "
     "Node.js does not use the file or uses index.js instead, or if the file is the main of a package that only has "
     "programs (bin). It is a note if that main is index.js, which npm init writes. It is a warning if main requires "
@@ -255,7 +229,7 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     example='"main": "./index.cjs", which the tarball lacks',
     fix="Correct main, exports, types and bin in package.json, or add the file.",
 )
-def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
+def entry_point_missing(package: Contents) -> Hits:
     """Node.js opens the file that `exports` names for the kind of import, or else the file that `main` names.
 
     The code of napi-rs in `main` requires the package for the platform, such as `@acme/tiny-linux-x64-gnu`, which npm
@@ -282,7 +256,7 @@ def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
             )
 
 
-def _judge_parts(package: Contents, manifest: Manifest) -> Iterator[Hit]:
+def _judge_parts(package: Contents, manifest: Manifest) -> Hits:
     """The packages for each platform that main requires, and that nothing installs."""
     installed = installed_files(package)
     main = manifest.text("main").removeprefix("./") or "index.js"
@@ -295,20 +269,17 @@ def _judge_parts(package: Contents, manifest: Manifest) -> Iterator[Hit]:
     brought = {name for table in _INSTALLED_BY for name in manifest.table(table)}
     lacking = {platform: names for platform, names in parts.items() if brought.isdisjoint(names)}
     if len(lacking) < len(parts):
-        chosen = [manifest.read_values(key) for key in ("os", "cpu")]
-        lacking = {
-            platform: names
-            for platform, names in lacking.items()
-            if all(value in values for value, values in zip(platform, chosen, strict=True))
-        }
+        systems, cpus = manifest.read_values("os"), manifest.read_values("cpu")
+        lacking = {(os, cpu): names for (os, cpu), names in lacking.items() if os in systems and cpu in cpus}
     if lacking:
-        where = ", ".join("-".join(platform) for platform in lacking)
+        where = ", ".join(map("-".join, lacking))
+        missing = [part for names in lacking.values() for part in names]
         yield Hit(
             cause="parts",
-            names=tuple(name for names in lacking.values() for name in names),
+            names=tuple(missing),
             inner=name,
             message=f"requires packages for {where} that package.json does not require",
-            evidence=some([f"require('{name}')" for names in lacking.values() for name in names]),
+            evidence=some([f"require('{part}')" for part in missing]),
             fix="Add the packages to optionalDependencies with their exact version, as napi prepublish does.",
             severity="warning",
             assumption="the code has no other implementation for these systems",

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from loadcheck.checks.modes import is_program
 from loadcheck.engine.platforms import npm_cpu, npm_systems
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.symbols import is_libc_symbol
 from loadcheck.engine.wording import first, name_platform
 from loadcheck.readers.package_json import MANIFEST, admits, builds_on_install, prebuilt_for, read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.binary import Image
     from loadcheck.model import Severity
     from loadcheck.readers.contents import Contents, File
@@ -47,7 +45,6 @@ _NAMED = re.compile(r"\.(?P<platform>[a-z0-9]+-[a-z0-9]+)(-(gnu|musl|msvc)\w*)?\
     "LB902",
     "Platform fields contradict the native files",
     "error",
-    profiles=("loads",),
     because="npm installs the package on systems where none of its native files load. The finding is a warning if a "
     "field is missing, has an unknown value or names a processor without an add-on; it is an error if every value is "
     "a wrong name, such as macos for darwin. It is a note if other files fit or the package has no native files.",
@@ -55,7 +52,7 @@ _NAMED = re.compile(r"\.(?P<platform>[a-z0-9]+-[a-z0-9]+)(-(gnu|musl|msvc)\w*)?\
     example='"cpu": ["x64"] and an aarch64 library',
     fix="Set os and cpu to the values of process.platform and process.arch on the system that the files are for.",
 )
-def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
+def platform_wrong(package: Contents) -> Hits:
     """npm chooses a package for a platform by `os`, `cpu` and `libc` (LB903), and never by its name.
 
     By convention, the package's name ends with the same os and cpu. npm compares these fields with `process.platform`
@@ -77,20 +74,21 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
             yield Hit(cause=f"other {key}", inner=manifest.inner, message=text, evidence=evidence)
     yield from _judge_unknown_values(manifest, fields)
     yield from _judge_lacking_cpus(package, manifest, fields["cpu"])
-    misfits = {file.name: seen for file in package.native if (seen := _misfit(file, fields))}
-    fits = len(misfits) < len([file for file in package.native if file.images])
-    for name, seen in misfits.items():
+    judged = [file for file in package.native if file.images]
+    misfits = [file for file in judged if not _is_admitted(file, fields)]
+    for file in misfits:
+        seen = name_platform(file.format or "", [image.arch for image in file.images])
         promised = " and ".join(f"{key} {', '.join(value)}" for key, value in fields.items() if value)
         yield Hit(
             cause="binary",
-            inner=name,
+            inner=file.name,
             message=f"is for {seen}, but {MANIFEST} says {promised}",
             evidence=(f"binary: {seen}", *(f"{key}: {', '.join(value)}" for key, value in fields.items())),
-            severity="note" if fits else "error",
+            severity="note" if len(misfits) < len(judged) else "error",
         )
 
 
-def _judge_unknown_values(manifest: Manifest, fields: dict[str, tuple[str, ...]]) -> Iterator[Hit]:
+def _judge_unknown_values(manifest: Manifest, fields: dict[str, tuple[str, ...]]) -> Hits:
     """Values that no Node.js has as its process.platform or process.arch, so that npm never finds them equal."""
     for (key, values), known in zip(fields.items(), (_PLATFORMS, _ARCHS), strict=True):
         unknown = [value for value in values if not known.fullmatch(value.removeprefix("!"))]
@@ -107,7 +105,7 @@ def _judge_unknown_values(manifest: Manifest, fields: dict[str, tuple[str, ...]]
             )
 
 
-def _judge_lacking_cpus(package: Contents, manifest: Manifest, named: tuple[str, ...]) -> Iterator[Hit]:
+def _judge_lacking_cpus(package: Contents, manifest: Manifest, named: tuple[str, ...]) -> Hits:
     """Processors in `cpu` for which no add-on of the package is, where nothing else can provide one."""
     addons = [file for file in package.native if file.is_node_addon and file.images]
     compiled_for = {npm_cpu(image.arch) for file in addons for image in file.images}
@@ -127,23 +125,17 @@ def _judge_lacking_cpus(package: Contents, manifest: Manifest, named: tuple[str,
         )
 
 
-def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
-    """The system and processors of a native file that no system admitted by the fields loads, else ""."""
-    if not file.images:
-        return ""
-    systems = npm_systems(file.format or "")
+def _is_admitted(file: File, fields: dict[str, tuple[str, ...]]) -> bool:
+    """Whether the fields admit a system that loads a native file."""
     cpus = {npm_cpu(image.arch) for image in file.images}
-    on_os = any(admits(fields["os"], name) for name in systems)
-    if on_os and ("" in cpus or any(admits(fields["cpu"], name) for name in cpus)):
-        return ""
-    return name_platform(file.format or "", [image.arch for image in file.images])
+    on_os = any(admits(fields["os"], name) for name in npm_systems(file.format or ""))
+    return on_os and ("" in cpus or any(admits(fields["cpu"], name) for name in cpus))
 
 
 @check(
     "LB903",
     "C library differs from package.json",
     "error",
-    profiles=("loads",),
     because="The file does not load where npm installs it. The finding is a warning if package.json names no C "
     "library (a note for an add-on of a package that runs node-gyp). If other files of the package fit, it is a "
     "warning for a program and a note for any other file.",
@@ -151,7 +143,7 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     example='a library that needs libc.so.6 in a package with "libc": ["musl"]',
     fix='Write "libc": ["glibc"] or ["musl"] in the package.json of each package for one Linux platform.',
 )
-def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
+def libc_wrong(package: Contents) -> Hits:
     """Binaries for glibc do not load on musl systems, and binaries for musl do not load on glibc systems.
 
     If a package for Linux alone has no field `libc`, npm installs it on every Linux system. On every Linux system,
@@ -169,14 +161,10 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
             severity: Severity = ("warning" if is_program(image) else "note") if fits else "error"
             text = f"is linked against {image.libc}, but {MANIFEST} says libc {', '.join(chosen)}"
             evidence = (*(f"NEEDED {name}" for name in image.needed), *filter(None, [image.interpreter]))
-            yield Hit(
-                cause=image.libc,
-                inner=file.name,
-                message=text,
-                evidence=evidence or (f"libc {image.libc}",),
-                severity=severity,
-            )
-    if not chosen and len(seen) == 1 and "linux" in (manifest.platform[1], *_only(manifest.read_values("os"))):
+            evidence = evidence or (f"libc {image.libc}",)
+            yield Hit(cause=image.libc, inner=file.name, message=text, evidence=evidence, severity=severity)
+    is_for_linux = manifest.platform[1] == "linux" or manifest.read_values("os") == ("linux",)
+    if not chosen and len(seen) == 1 and is_for_linux:
         (libc,) = seen
         text = f"has no field libc, so npm also installs it on systems without {libc}"
         evidence = tuple(file.name for file, _ in binaries[:3])
@@ -186,21 +174,16 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
         yield from _judge_prebuilt(package, "note" if is_compiled else "warning")
 
 
-def _only(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The value of a field that admits one alone."""
-    return values if len(values) == 1 else ()
-
-
-def _judge_prebuilt(package: Contents, severity: Severity) -> Iterator[Hit]:
+def _judge_prebuilt(package: Contents, severity: Severity) -> Hits:
     """Add-ons for glibc that node-gyp-build opens on musl systems, because nothing in the folder is for musl."""
     on_linux = [(file, image) for file, image in package.images if file.is_node_addon and _is_for_linux(file)]
-    with_musl = {posixpath.dirname(file.name) for file, image in on_linux if is_for_musl(file, image)}
+    with_musl = {file.folder for file, image in on_linux if is_for_musl(file, image)}
     for file, image in on_linux:
         loaders = [name for name in image.needed if name.startswith("ld-linux")]
         calls = {symbol.name for symbol in image.imports if symbol.version.startswith("GLIBC_")}
         lacking = [*loaders, *sorted(name for name in calls if not is_libc_symbol(name, "musl"))]
         is_tagged = ".glibc." in file.base
-        if lacking and image.libc == "glibc" and not is_tagged and posixpath.dirname(file.name) not in with_musl:
+        if lacking and image.libc == "glibc" and not is_tagged and file.folder not in with_musl:
             text = f"is also opened on musl systems, which lack {first(lacking)}"
             yield Hit(cause="musl", inner=file.name, message=text, evidence=tuple(lacking[:8]), severity=severity)
 
@@ -219,14 +202,13 @@ def _is_for_linux(file: File) -> bool:
     "LB907",
     "Add-on in the folder of another platform",
     "error",
-    profiles=("loads",),
     because="node-gyp-build opens the add-on in the folder, and that add-on does not load. The finding is a note if "
     "another add-on in the folder fits.",
     kinds=("npm",),
     example="prebuilds/linux-arm64/tiny.node is for Linux x86-64",
     fix="Build the add-on for that platform, or delete the folder, so that npm builds the add-on from source.",
 )
-def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
+def prebuilt_for_other(package: Contents) -> Hits:
     """Packages with one add-on for each platform keep these add-ons in folders such as linux-arm64.
 
     In a folder for several processors (darwin-x64+arm64, darwin-x64_arm64 or darwin-universal), an add-on needs a slice
@@ -236,26 +218,20 @@ def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
     that builds them.
     """
     addons = [file for file in package.native if file.is_node_addon and file.images]
-    misfits = [file for file in addons if not _fits(file, posixpath.dirname(file.name))]
-    fitting = {posixpath.dirname(file.name) for file in addons if file not in misfits}
-    for file in misfits:
-        folder = posixpath.dirname(file.name)
-        seen = name_platform(file.format or "", [image.arch for image in file.images])
-        yield Hit(
-            cause="folder",
-            inner=file.name,
-            message=f"is for {seen}, but its folder is {posixpath.basename(folder)}",
-            evidence=(f"binary: {seen}", f"folder: {folder}"),
-            severity="note" if folder in fitting else "error",
-        )
+    fitting = {file.folder for file in addons if _fits(file, file.folder)}
     for file in addons:
-        match = _NAMED.search(file.base)
-        if match is not None and file not in misfits and not _fits(file, match["platform"]):
-            seen = name_platform(file.format or "", [image.arch for image in file.images])
-            message = f"is for {seen}, but its name says {match['platform']}"
+        seen, match = name_platform(file.format or "", [image.arch for image in file.images]), _NAMED.search(file.base)
+        if not _fits(file, file.folder):
             yield Hit(
-                cause="name", inner=file.name, message=message, evidence=(f"binary: {seen}", f"name: {file.base}")
+                cause="folder",
+                inner=file.name,
+                message=f"is for {seen}, but its folder is {posixpath.basename(file.folder)}",
+                evidence=(f"binary: {seen}", f"folder: {file.folder}"),
+                severity="note" if file.folder in fitting else "error",
             )
+        elif match and not _fits(file, match["platform"]):
+            text = f"is for {seen}, but its name says {match['platform']}"
+            yield Hit(cause="name", inner=file.name, message=text, evidence=(f"binary: {seen}", f"name: {file.base}"))
 
 
 def _fits(file: File, folder: str) -> bool:

@@ -6,12 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.engine.platforms import data
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.kinds.nuget.reading import native_place, rid_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.readers.contents import Contents, File
 
 _OTHER_PLACES = ("build/", "buildtransitive/", "buildmultitargeting/", "tools/", "analyzers/", "msbuild/")
@@ -23,13 +21,12 @@ _VERSIONED = re.compile(r"\d+(\.\d+)*$|\.\d")
     "LB401",
     "Native file in a subfolder",
     "error",
-    profiles=("loads",),
     because="An application that is built for one RID does not find the file in the subfolder.",
     kinds=("nupkg",),
     example="runtimes/linux-x64/native/plugins/libx.so",
     fix="Move every native file of a RID directly into runtimes/<rid>/native/.",
 )
-def nested_native(package: Contents) -> Iterator[Hit | Skip]:
+def nested_native(package: Contents) -> Hits:
     """If an application is built for one RID, .NET copies all of `runtimes/<rid>/native/` into one folder.
 
     A library that looks for a file in a subfolder does not find it, and files with the same name overwrite each other.
@@ -37,11 +34,8 @@ def nested_native(package: Contents) -> Iterator[Hit | Skip]:
     for file in package.files:
         rid, rest = native_place(file.name)
         if rid and "/" in rest and not _is_bundle(rest):
-            yield Hit(
-                inner=file.name,
-                message=f"is in a subfolder of native/: applications for one RID get it as {file.base}",
-                evidence=(file.name,),
-            )
+            text = f"is in a subfolder of native/: applications for one RID get it as {file.base}"
+            yield Hit(inner=file.name, message=text)
 
 
 def _is_bundle(path: str) -> bool:
@@ -53,13 +47,12 @@ def _is_bundle(path: str) -> bool:
     "LB403",
     "Managed and native file with the same name",
     "error",
-    profiles=("loads",),
     because="An application lacks one of the two files, or opens the wrong one.",
     kinds=("nupkg",),
     example="lib/netstandard2.0/Latenn.dll and runtimes/win-x64/native/latenn.dll",
     fix="Rename the native library so that it differs from the assembly by more than case.",
 )
-def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
+def managed_native_case(package: Contents) -> Hits:
     """If an application is built for one RID, .NET copies managed and native files to the same folder.
 
     On systems that ignore case in file names, one file overwrites the other, or the loader opens the assembly instead
@@ -73,24 +66,20 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
         rid, _ = native_place(file.name)
         twin = managed.get(file.base.casefold())
         if rid and twin is not None:
-            yield Hit(
-                inner=file.name,
-                message=f"has the same name as the assembly {twin.name}, ignoring case",
-                evidence=(file.name, twin.name),
-            )
+            text = f"has the same name as the assembly {twin.name}, ignoring case"
+            yield Hit(inner=file.name, message=text, evidence=(file.name, twin.name))
 
 
 @check(
     "LB409",
     "Native file where NuGet does not look",
     "warning",
-    profiles=("loads",),
     because="Applications do not get the file, or get it on every platform.",
     kinds=("nupkg",),
     example="lib/netstandard2.0/liblatenn.so",
     fix="Move it to runtimes/<rid>/native/.",
 )
-def native_misplaced(package: Contents) -> Iterator[Hit | Skip]:
+def native_misplaced(package: Contents) -> Hits:
     """NuGet chooses native files by platform only in `runtimes/<rid>/native/`.
 
     Projects get native files from other folders on every platform, or not at all.
@@ -98,41 +87,32 @@ def native_misplaced(package: Contents) -> Iterator[Hit | Skip]:
     for file in package.native:
         rid, _ = native_place(file.name)
         if not rid and not file.name.lower().startswith(_OTHER_PLACES):
-            yield Hit(inner=file.name, message="is a native file outside runtimes/<rid>/native/", evidence=(file.name,))
+            yield Hit(inner=file.name, message="is a native file outside runtimes/<rid>/native/")
 
 
 @check(
     "LB701",
     "RID that .NET does not find",
     "error",
-    profiles=("loads",),
     because=".NET 8 and newer do not find the files.",
     kinds=("nupkg",),
     example="runtimes/osx.10.14-x64/native/liblatenn.dylib, runtimes/linux-amd64/native/liblatenn.so",
     fix="Use a portable RID of the .NET catalog: linux-x64, linux-arm64, linux-musl-x64, osx-arm64, win-x64, ...",
 )
-def not_found(package: Contents) -> Iterator[Hit | Skip]:
+def not_found(package: Contents) -> Hits:
     """.NET looks only for RIDs of its catalog, and ignores other folders without a warning.
 
     Since .NET 8, it also ignores folders for a distribution or an OS version, unless a project sets UseRidGraph.
     """
-    for rid, inner in _rids(package):
+    # The first file of each RID.
+    places = {rid: file.name for file in reversed(package.files) if (rid := rid_folder(file.name))}
+    for rid, inner in places.items():
         verdict, seen = _judge(rid), (f"runtimes/{rid}/",)
         if verdict == "not portable":
             message = f"{rid} names a version or a distribution, so .NET 8 and newer ignore the folder"
             yield Hit(cause=rid, inner=inner, message=message, evidence=seen, fix=f"Use {_portable(rid)}.")
         elif verdict == "unknown":
             yield Hit(cause=rid, inner=inner, message=f"{rid} is not in the RID catalog", evidence=seen)
-
-
-def _rids(package: Contents) -> Iterator[tuple[str, str]]:
-    """Each RID with its first file."""
-    seen: set[str] = set()
-    for file in package.files:
-        rid = rid_folder(file.name)
-        if rid and rid not in seen:
-            seen.add(rid)
-            yield rid, file.name
 
 
 def _judge(rid: str) -> str:

@@ -1,52 +1,88 @@
-"""Checks LB405 and LB503: whether the nuspec is complete, and is that of the package."""
+"""Checks LB402, LB405 and LB503: whether a nupkg is an OPC package with a complete nuspec of its own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.errors import InputError
-from loadcheck.readers.opc import nuspecs, readable_nuspec
+from loadcheck.readers.opc import content_types, nuspecs, readable_nuspec, relationships
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.readers.contents import Contents
+
+_NO_PARTS = frozenset({"[Content_Types].xml", ".signature.p7s"})
+"""The list of types itself, and the signature, which NuGet adds without a type."""
+_PSMDCP = "package/services/metadata/core-properties/"
+
+
+@check(
+    "LB402",
+    "OPC part missing or wrong",
+    "warning",
+    because="NuGet 2 and other tools that open the package with System.IO.Packaging refuse it. NuGet since version 3 "
+    "reads only the zip archive and the nuspec.",
+    kinds=("nupkg",),
+    example="a nupkg without _rels/.rels",
+    fix="Write the package with dotnet pack. A zip archive of the right files is not a nupkg.",
+)
+def opc_broken(package: Contents) -> Hits:
+    """A nupkg is an OPC package. Tools that read it as one find no file that its parts do not name or give a type."""
+    names = package.names
+    try:
+        defaults, overrides = content_types(package)
+        targets = relationships(package)
+    except InputError as error:
+        yield Hit(cause="unreadable", inner=error.where, message=error.message)
+        return
+    for part in ("_rels/.rels", "[Content_Types].xml"):
+        if part not in names:
+            yield Hit(cause=f"no {part}", message=f"has no {part}", evidence=(f"missing: {part}",))
+    if not any(name.startswith(_PSMDCP) and name.endswith(".psmdcp") for name in names):
+        seen = (f"missing: {_PSMDCP}*.psmdcp",)
+        yield Hit(cause="no psmdcp", message="has no core properties part (.psmdcp)", evidence=seen)
+    inner = "_rels/.rels"
+    for target in (target for target in targets if target not in names):
+        text = f"names {target}, which is missing"
+        yield Hit(cause=f"missing {target}", inner=inner, message=text, evidence=(target,))
+    if targets and not any(target.lower().endswith(".nuspec") for target in targets):
+        yield Hit(cause="manifest", inner=inner, message="does not name the nuspec as the manifest", evidence=targets)
+    for name in sorted(names - _NO_PARTS) if "[Content_Types].xml" in names else ():
+        base = name.rpartition("/")[2]
+        extension = base.rpartition(".")[2].lower() if "." in base else ""
+        if f"/{name}".lower() not in overrides and extension not in defaults:
+            element = f'Default Extension="{extension}"' if extension else f'Override PartName="/{name}"'
+            fix = f'Add <{element} ContentType="application/octet"/>.'
+            yield Hit(cause="type", inner=name, message="has no content type in [Content_Types].xml", fix=fix)
 
 
 @check(
     "LB405",
     "Nuspec missing, repeated or broken",
     "error",
-    profiles=("loads",),
     because="NuGet cannot restore the package. The finding is a warning if only fields are missing without which NuGet "
     "packs nothing, and its public feed refuses the package.",
     kinds=("nupkg",),
     example="latenn.nuspec in a subfolder",
     fix="Keep exactly one well-formed .nuspec at the root, with id, version, authors and description.",
 )
-def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
+def nuspec_broken(package: Contents) -> Hits:
     """NuGet reads the nuspec first. An archive that does not have exactly one nuspec at its root is not a package."""
     names = [file.name for file in package.files if file.name.lower().endswith(".nuspec")]
     root = [name for name in names if "/" not in name]
     if len(root) != 1:
-        seen = plural(len(root), ".nuspec file")
-        yield Hit(
-            cause="number", message=f"has {seen} at the root, but needs exactly 1", evidence=tuple(names) or ("none",)
-        )
+        text = f"has {plural(len(root), '.nuspec file')} at the root, but needs exactly 1"
+        yield Hit(cause="number", message=text, evidence=tuple(names) or ("none",))
     for name in (name for name in root if name in package.texts):  # LB601 reports one that cannot be read
         try:
             spec = nuspecs(package)[name]
         except InputError as error:
-            yield Hit(cause="unreadable", inner=name, message=error.message, evidence=(name,))
+            yield Hit(cause="unreadable", inner=name, message=error.message)
             continue
         # NuGet itself writes no authors to the nuspec of a symbol package.
-        required = (
-            ("id", "version", "description") if package.is_symbols else ("id", "version", "authors", "description")
-        )
-        missing = [field for field in required if not spec.fields.get(field)]
-        if missing:
+        required = ["id", "version", *["authors"] * (not package.is_symbols), "description"]
+        if missing := [field for field in required if not spec.fields.get(field)]:
             yield Hit(
                 cause="fields",
                 names=tuple(missing),
@@ -61,13 +97,12 @@ def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
     "LB503",
     "Nuspec different from the file name",
     "error",
-    profiles=("loads",),
     because="Restoring from a folder or a cache fails.",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg whose nuspec says 1.1.0",
     fix="Pack again. Never rename a nupkg by hand.",
 )
-def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
+def nuspec_name(package: Contents) -> Hits:
     """Local feeds and caches find a package by its file name, then read the nuspec.
 
     NuGet fails if the file name and the nuspec differ. It takes 1.0, 1.0.0 and 1.0.0.0 for one version.

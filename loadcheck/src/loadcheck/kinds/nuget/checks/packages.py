@@ -1,17 +1,21 @@
-"""Checks LB411, LB412 and LB416: build files that NuGet ignores, and packages that feeds refuse."""
+"""Checks LB411-LB413 and LB416: build files that NuGet ignores or that name nothing, and what feeds refuse."""
 
 from __future__ import annotations
 
+import posixpath
 import re
+from fnmatch import translate
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.registry import Hit, Skip, check
-from loadcheck.kinds.nuget.reading import FEED_LIMIT
-from loadcheck.readers.opc import readable_nuspec
+from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.errors import InputError
+from loadcheck.kinds.nuget.reading import BUILD_FOLDERS, FEED_LIMIT
+from loadcheck.readers.opc import parse, readable_nuspec
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
 
     from loadcheck.readers.contents import Contents
 
@@ -27,19 +31,21 @@ _LONGEST = {
     "id": 128, "version": 64, "title": 256, "language": 20, "releaseNotes": 35_000, **dict.fromkeys(_TEXTS, 4000)
 }  # fmt: skip
 """The most characters of fields that the public feed takes."""
+_OWN_PATH = re.compile(r"\$\(MSBuildThisFileDirectory\)([^;'\"|<>]*)", re.IGNORECASE)
+_EVALUATED = ("$(", "%(", "@(")
+_MAY_LACK = re.compile(r"\bExists\s*\(", re.IGNORECASE)
 
 
 @check(
     "LB411",
     "Build file that NuGet does not import",
     "error",
-    profiles=("loads",),
     because="The build file has no effect, so applications lack the files that it should copy.",
     kinds=("nupkg",),
     example="build/net461/native.targets in Latenn.1.0.0.nupkg",
     fix="Name the file after the package: build/net461/Latenn.targets. It may import others.",
 )
-def build_file_ignored(package: Contents) -> Iterator[Hit | Skip]:
+def build_file_ignored(package: Contents) -> Hits:
     """NuGet imports only `<id>.props` and `<id>.targets` of a build folder, and does not report any others.
 
     Files that the ignored file should have copied are then missing when the application runs. `nuget pack` warns with
@@ -67,25 +73,74 @@ def build_file_ignored(package: Contents) -> Iterator[Hit | Skip]:
     "LB412",
     "File not allowed in a symbol package",
     "error",
-    profiles=("loads",),
     because="The symbol server refuses the package.",
     kinds=("nupkg",),
     example="lib/netstandard2.0/Latenn.dll in Latenn.1.0.0.snupkg",
     fix="Pack only portable PDBs, and publish the symbols of native libraries elsewhere.",
 )
-def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
+def symbols_refused(package: Contents) -> Hits:
     """The symbol server accepts portable PDBs of managed code, and refuses a package that contains anything else."""
     for file in package.files if package.is_symbols else ():
         name = file.name.lower()
         if not name.endswith(_OF_SYMBOLS) and file.name != "[Content_Types].xml":
-            yield Hit(
-                cause="kind", inner=file.name, message="is not allowed in a symbol package", evidence=(file.name,)
-            )
+            yield Hit(cause="kind", inner=file.name, message="is not allowed in a symbol package")
         elif name.endswith(".pdb") and not file.head.startswith(_PORTABLE):
-            head = file.head[:16].decode("ascii", "replace")
-            yield Hit(
-                cause="pdb", inner=file.name, message="is not a portable PDB", evidence=(f"begins with {head!r}",)
-            )
+            seen = (f"begins with {file.head[:16].decode('ascii', 'replace')!r}",)
+            yield Hit(cause="pdb", inner=file.name, message="is not a portable PDB", evidence=seen)
+
+
+@check(
+    "LB413",
+    "Build file that names a missing file",
+    "error",
+    because="The build fails, or the application does not find the library.",
+    kinds=("nupkg",),
+    example=r"build/net461/Latenn.targets copies ..\..\runtimes\win-x86_64\native\*, but the folder is win-x64",
+    fix="Correct the path, or add the file. If the file is optional, say so with Condition=\"Exists('...')\".",
+)
+def build_path_lacking(package: Contents) -> Hits:
+    """MSBuild silently copies nothing for a wildcard that matches no file.
+
+    The application builds, but does not find the library when it runs. A missing path without a wildcard breaks the
+    build of every project that uses the package.
+    """
+    names = [file.name.lower() for file in package.files]
+    for inner, data in sorted(package.texts.items()):
+        if not inner.lower().startswith(BUILD_FOLDERS):
+            continue
+        try:
+            paths = dict.fromkeys(_own_paths(parse(data, inner)))
+        except InputError as error:
+            yield Hit(cause="unreadable", inner=inner, message=error.message)
+            continue
+        for path in paths:
+            inside = posixpath.normpath(posixpath.join(posixpath.dirname(inner), path.replace("\\", "/")))
+            if not inside.startswith("..") and not _is_there(inside.lower(), names):
+                text, seen = (
+                    f"names {inside}, which matches no file of the package",
+                    f"$(MSBuildThisFileDirectory){path}",
+                )
+                yield Hit(cause=inside, inner=inner, message=text, evidence=(seen,))
+
+
+def _own_paths(element: Element) -> Iterator[str]:
+    """Paths below the file's own folder, except those guarded by Exists() and those that MSBuild must evaluate."""
+    if _MAY_LACK.search(element.get("Condition", "")):
+        return
+    for text in (element.text or "", *element.attrib.values()):
+        for match in _OWN_PATH.finditer(text):
+            path = match[1].strip()
+            if path and not any(mark in path for mark in _EVALUATED):
+                yield path
+    for child in element:
+        yield from _own_paths(child)
+
+
+def _is_there(path: str, names: list[str]) -> bool:
+    """Whether a file matches an MSBuild path (`*` is any name, `**` any folders) or is below it."""
+    # fnmatch's star also matches slashes, unlike MSBuild's, so every reported path is surely wrong.
+    pattern = re.compile(translate(path.replace("**/", "*").rstrip("/")))
+    return path == "." or any(pattern.match(name) or name.startswith(f"{path}/") for name in names)
 
 
 @check(
@@ -99,7 +154,7 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     fix='Make one package for each target: set split = "auto" below [package.NAME.nuget], or make packages '
     "Id.runtime.RID and a package that depends on all of them.",
 )
-def refused_by_feed(package: Contents) -> Iterator[Hit | Skip]:
+def refused_by_feed(package: Contents) -> Hits:
     """NuGet's public feed accepts packages of up to 250 MB, and limits the length of fields of the nuspec.
 
     Native libraries for several targets make a package large, and each user needs only those for one target. The
@@ -113,9 +168,10 @@ def refused_by_feed(package: Contents) -> Iterator[Hit | Skip]:
             message=f"is {human_size(size)}, but NuGet's public feed accepts at most {human_size(FEED_LIMIT)}",
             evidence=tuple(f"{file.name}: {human_size(file.size)}" for file in largest) or (f"{size} bytes",),
         )
-    inner, spec = readable_nuspec(package) or ("", None)
-    for field, limit in _LONGEST.items() if spec is not None else ():
-        text = spec.fields.get(field, "") if spec is not None else ""
-        if len(text) > limit:
+    if (nuspec_file := readable_nuspec(package)) is None:
+        return
+    inner, spec = nuspec_file
+    for field, text in spec.fields.items():
+        if len(text) > (limit := _LONGEST.get(field, len(text))):
             message = f"has {len(text):,} characters in {field}; NuGet's public feed takes {limit:,}"
             yield Hit(cause=field, inner=inner, message=message, evidence=(text[:80],), fix=f"Shorten {field}.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.readers.opc import readable_nuspec
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ _MISPLACED = {
     example="NU5100: projects do not reference an assembly outside lib/",
     fix="Look up the code in NuGet's reference of errors and warnings, which has a fix for each code.",
 )
-def nuget_rule_broken(package: Contents) -> Iterator[Hit | Skip]:
+def nuget_rule_broken(package: Contents) -> Hits:
     """When NuGet packs, it warns about files that it will ignore, and refuses some packages.
 
     Tools that write the archive themselves do not check these rules, so you never see the warnings.

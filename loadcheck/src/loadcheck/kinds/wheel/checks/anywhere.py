@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.binary import floors
-from loadcheck.engine.registry import Hit, Skip, check
-from loadcheck.engine.wording import SYSTEMS, name_platform
+from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.wording import SYSTEMS, join_names, name_platform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from loadcheck.binary import Format
     from loadcheck.readers.contents import Contents, WheelName
@@ -35,15 +35,13 @@ _OLDEST_GLIBC: floors.Version = (2, 17)
     "LB303",
     "Native code in a package for any platform",
     "warning",
-    profiles=("loads",),
     because="The package fails on platforms for which it has no code. The finding is a note if only Root-Is-Purelib "
     "is wrong, if the files are for all common systems and processors, or if the package's name ends with the name of "
     "a system.",
-    kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl has native code for Linux on x64 (glibc 2.29 or newer)",
     fix="Make a wheel for each platform, tagged with the platform of its binaries, and set Root-Is-Purelib: false.",
 )
-def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
+def native_in_any(package: Contents, wheel: WheelName) -> Hits:
     """Installers install a wheel tagged `any` on every system.
 
     If a wheel has Root-Is-Purelib: true, they put its files into purelib, the folder for packages without native code.
@@ -58,9 +56,9 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
         return
     if "any" in wheel.platforms:
         missing = _list_missing(package)
-        served = _join(_list_served(package)) or "no known system"
+        served = join_names(_list_served(package)) or "no known system"
         message = f"has native code for {served} only"
-        message += f", but the tag any also admits {_join(missing)}" if missing else ", in a wheel tagged any"
+        message += f", but the tag any also admits {join_names(missing)}" if missing else ", in a wheel tagged any"
         yield Hit(
             cause="tag",
             message=message,
@@ -138,9 +136,4 @@ def _find_glibc(package: Contents) -> floors.Version:
 def _name(form: Format, archs: Iterable[str]) -> str:
     """`Linux on x64, arm64 and 32-bit ARM`."""
     processors = [_PROCESSORS.get(arch) or name_platform("", [arch]) for arch in archs]
-    return f"{SYSTEMS[form]} on {_join(processors)}"
-
-
-def _join(names: Iterable[str]) -> str:
-    *most, last = [*names] or [""]
-    return f"{', '.join(most)} and {last}" if most else last
+    return f"{SYSTEMS[form]} on {join_names(processors)}"

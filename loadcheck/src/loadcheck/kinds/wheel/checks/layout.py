@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.readers.contents import Contents
 
 _SCHEMES = ("/scripts/", "/purelib/", "/platlib/", "/headers/")
@@ -26,7 +24,7 @@ _TEST_FOLDERS = ("test", "tests", "doc", "docs", "example", "examples", "benchma
     example="liblatenn.so at the root of the wheel",
     fix="Install the file in the import package's folder (latenn/) and open it by its path there.",
 )
-def outside_package(package: Contents) -> Iterator[Hit | Skip]:
+def outside_package(package: Contents) -> Hits:
     """Files at a wheel's root are installed directly in site-packages, where names of different projects clash.
 
     Files of the `data` scheme are installed in the environment's root folder. Modules, .pth files and DLLs may be at
@@ -39,13 +37,8 @@ def outside_package(package: Contents) -> Iterator[Hit | Skip]:
             "/" not in file.name and not file.is_native and not top.endswith(_AT_ROOT)
         ):
             message = f"{file.name.partition('/')[0]} is installed directly in site-packages"
-            yield Hit(cause="site-packages", inner=file.name, message=message, evidence=(file.name,), severity="note")
+            yield Hit(cause="site-packages", inner=file.name, message=message, severity="note")
     for file in package.native:
         in_data = ".data/" in file.name and not any(scheme in file.name for scheme in _SCHEMES)
         if in_data or ("/" not in file.name and not file.is_module and file.format != "pe"):
-            yield Hit(
-                cause="library",
-                inner=file.name,
-                message="is a native library outside a package folder",
-                evidence=(file.name,),
-            )
+            yield Hit(cause="library", inner=file.name, message="is a native library outside a package folder")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import comparable_version
 from loadcheck.errors import InputError
 from loadcheck.readers.record import RecordLine, read_headers, read_metadata, read_record
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from loadcheck.model import Severity
-    from loadcheck.readers.contents import Contents, File
+    from loadcheck.readers.contents import Contents, File, WheelName
 
 _TAGS = "Tag"
 _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
@@ -30,14 +31,13 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
     "LB501",
     "RECORD missing, incomplete or wrong",
     "error",
-    profiles=("loads",),
     because="Installers cannot install a wheel without a readable RECORD. The finding is a warning for wrong lines, "
     "which strict installers refuse.",
     kinds=("wheel",),
     example="latenn/liblatenn.so was replaced after RECORD was written",
     fix="Build the wheel again, or run `wheel unpack` and `wheel pack` after a change.",
 )
-def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
+def record_wrong(package: Contents) -> Hits:
     """RECORD lists the files of a wheel, with hashes and sizes for all but RECORD itself and its signatures.
 
     Installers use RECORD to uninstall the wheel, and strict installers verify it. A file that is not listed is
@@ -52,7 +52,7 @@ def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
     try:
         records = read_record(package.texts[name], name)
     except InputError as error:
-        yield Hit(cause="unreadable", inner=name, message=error.message, evidence=(name,))
+        yield Hit(cause="unreadable", inner=name, message=error.message)
         return
     for hit in _lines(records, {file.name: file for file in package.files}, info):
         yield replace(hit, severity="warning")
@@ -63,68 +63,47 @@ def _lines(records: Sequence[RecordLine], files: Mapping[str, File], info: str) 
     counts = Counter(record.path for record in records)
     for path in sorted(path for path, count in counts.items() if count > 1):
         yield Hit(cause=f"twice {path}", inner=name, message=f"lists {path} {counts[path]} times", evidence=(path,))
+    unhashed = {f"{info}/{plain}" for plain in _UNHASHED}
     for record in records:
-        if record.path.endswith("/"):
-            continue  # a folder: nothing is installed for it
-        if record.path not in files:
-            yield Hit(
-                cause=f"lacks {record.path}",
-                inner=name,
-                message=f"lists {record.path}, which is not in the wheel",
-                evidence=(record.path,),
-            )
-        else:
-            yield from _compare(record, files[record.path], info)
-    for path in sorted(files.keys() - counts.keys()):
-        if path not in (f"{info}/{plain}" for plain in _UNHASHED[1:]):
-            yield Hit(
-                cause="unlisted", inner=path, message="is in the wheel, but RECORD does not list it", evidence=(path,)
-            )
+        path = record.path
+        if path in files and path not in unhashed:
+            yield from _compare(record, files[path])
+        elif path not in files and not path.endswith("/"):  # nothing is installed for a folder
+            text = f"lists {path}, which is not in the wheel"
+            yield Hit(cause=f"lacks {path}", inner=name, message=text, evidence=(path,))
+    for path in sorted(files.keys() - counts.keys() - (unhashed - {name})):
+        yield Hit(cause="unlisted", inner=path, message="is in the wheel, but RECORD does not list it")
 
 
-def _compare(record: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
-    if record.path in (f"{dist_info}/{plain}" for plain in _UNHASHED):
-        return
+def _compare(record: RecordLine, file: File) -> Iterator[Hit]:
     method, _, digest = record.digest.partition("=")
     if file.problem and not file.size:
         return  # LB601 reports it
     if not digest or method in ("md5", "sha1"):
-        yield Hit(
-            cause="hash",
-            inner=record.path,
-            message="has no SHA-256 or stronger hash in RECORD",
-            evidence=(f"{record.path},{record.digest}",),
-        )
+        text, line = "has no SHA-256 or stronger hash in RECORD", f"{record.path},{record.digest}"
+        yield Hit(cause="hash", inner=record.path, message=text, evidence=(line,))
     elif method == "sha256":
-        seen = base64.urlsafe_b64encode(bytes.fromhex(file.sha256)).rstrip(b"=").decode()
-        if digest.rstrip("=") != seen and not file.problem:
-            yield Hit(
-                cause="differs",
-                inner=record.path,
-                message="differs from its hash in RECORD",
-                evidence=(f"RECORD: sha256={digest}", f"file: sha256={seen}"),
-            )
+        own = base64.urlsafe_b64encode(bytes.fromhex(file.sha256)).rstrip(b"=").decode()
+        if digest.rstrip("=") != own and not file.problem:
+            seen = (f"RECORD: sha256={digest}", f"file: sha256={own}")
+            yield Hit(cause="differs", inner=record.path, message="differs from its hash in RECORD", evidence=seen)
     if record.size and record.size != str(file.size) and not file.problem:
-        yield Hit(
-            cause="size",
-            inner=record.path,
-            message=f"has {plural(file.size, 'byte')}, but RECORD says {record.size}",
-            evidence=(f"RECORD: {record.size}", f"file: {file.size}"),
-        )
+        text = f"has {plural(file.size, 'byte')}, but RECORD says {record.size}"
+        seen = (f"RECORD: {record.size}", f"file: {file.size}")
+        yield Hit(cause="size", inner=record.path, message=text, evidence=seen)
 
 
 @check(
     "LB502",
     "Wheel metadata broken or different from the file name",
     "error",
-    profiles=("loads",),
     because="Some installers or package indexes refuse the wheel. The finding is a note if only the tags in the "
     "metadata differ.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl whose METADATA says Version: 1.1",
     fix="Build the wheel again. Rename wheels with `wheel tags`, never by hand.",
 )
-def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
+def wheel_metadata(package: Contents) -> Hits:
     """Installers choose a wheel by its file name and install it by its metadata, so the two must agree."""
     if package.wheel is None:
         yield Hit(
@@ -133,14 +112,10 @@ def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
             evidence=(f"file name: {package.path.name}",),
         )
         return
-    tops = {file.name.partition("/")[0] for file in package.files}
-    folders = sorted(top for top in tops if top.endswith(".dist-info"))
+    folders = sorted(top for top in package.tops if top.endswith(".dist-info"))
     if len(folders) != 1:
-        yield Hit(
-            cause="folders",
-            message=f"has {plural(len(folders), '.dist-info folder')}, but needs exactly 1",
-            evidence=tuple(folders),
-        )
+        text = f"has {plural(len(folders), '.dist-info folder')}, but needs exactly 1"
+        yield Hit(cause="folders", message=text, evidence=tuple(folders))
     for part, read, judge in (("WHEEL", read_headers, _judge_wheel), ("METADATA", read_metadata, _judge_metadata)):
         name = f"{package.dist_info}/{part}"
         if name not in package.texts:
@@ -149,34 +124,24 @@ def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
         try:
             fields = read(package.texts[name], name)
         except InputError as error:
-            yield Hit(cause="unreadable", inner=name, message=error.message, evidence=(name,))
+            yield Hit(cause="unreadable", inner=name, message=error.message)
             continue
-        for case, message, evidence in judge(package, fields):
+        for case, message, evidence in judge(package.wheel, fields):
             severity: Severity = "note" if case == _TAGS else "error"
             shown = (evidence, f"file name: {package.path.name}")
             yield Hit(cause=case, inner=name, message=message, evidence=shown, severity=severity)
 
 
-def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
-    name = package.wheel
-    if name is None:
-        return
-    declared = {
-        (python, abi, platform)
-        for tag in fields.get("tag", ())
-        for python in tag.split("-")[0].split(".")
-        for abi in "".join(tag.split("-")[1:2]).split(".")
-        for platform in "".join(tag.split("-")[2:3]).split(".")
-    }
-    named = {(python, abi, platform) for python in name.pythons for abi in name.abis for platform in name.platforms}
-    if declared != named:
+def _judge_wheel(name: WheelName, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
+    tags = (f"{tag}--".split("-") for tag in fields.get("tag", ()))
+    declared = {parts for tag in tags for parts in product(*(part.split(".") for part in tag[:3]))}
+    if declared != {*product(name.pythons, name.abis, name.platforms)}:
         yield _TAGS, "has tags that differ from the file name's", f"Tag: {', '.join(fields.get('tag', ('none',)))}"
     if not fields.get("wheel-version"):
         yield "Wheel-Version", "lacks Wheel-Version", "missing: Wheel-Version"
 
 
-def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
-    name = package.wheel
+def _judge_metadata(name: WheelName, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
     for field in ("metadata_version", "name", "version"):
         if not fields.get(field):
             title = field.title().replace("_", "-")
@@ -186,8 +151,6 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
             Requirement(text)
         except InvalidRequirement:
             yield text, "has a requirement that cannot be read", f"Requires-Dist: {text}"
-    if name is None:
-        return
     for project in fields.get("name", ())[:1]:
         if canonicalize_name(project) != name.project:
             yield "Name", f"names the project {project}", f"Name: {project}"
@@ -200,13 +163,12 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
     "LB511",
     "Requirement that no version satisfies",
     "error",
-    profiles=("loads",),
     because="Installers refuse the package, or its extra.",
     kinds=("wheel",),
     example="Requires-Dist: nvidia-cuda-nvrtc-cu13~=13.0; the newest version is 0.0.1",
     fix="Require versions that exist. Install the package with each extra before a release.",
 )
-def requirement_unsatisfied(package: Contents) -> Iterator[Hit | Skip]:
+def requirement_unsatisfied(package: Contents) -> Hits:
     """An installer that finds no version for a requirement installs nothing.
 
     Only `--resolve` asks the package index. Pre-releases and yanked releases count as versions.

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.engine import platforms, symbols
-from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, Skip, check
 from loadcheck.engine.wording import some
 from loadcheck.kinds.wheel.checks.served import (
     find_missing,
@@ -19,7 +19,7 @@ from loadcheck.tables import pythonabi
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from loadcheck.binary import Image
     from loadcheck.readers.contents import Contents, File, WheelName
@@ -41,16 +41,13 @@ _ONLY_WITH_GIL = "is only for CPython with the GIL"
     "LB309",
     "Extension module outside the stable ABI",
     "error",
-    profiles=("loads",),
     because="Some versions of Python that the tag includes cannot import the module. The finding is a warning if "
     "every version so far exports the names, or if the wheel has variants of a library for some versions only. It is a "
     "note if the oldest CPython of the tag exports the names, but does not have them in its stable ABI yet.",
-    formats=EVERY_FORMAT,
-    kinds=("wheel",),
     example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",
     fix="Compile with Py_LIMITED_API set to the oldest CPython of the tag (0x030A0000 for cp310), or raise the tag.",
 )
-def outside_stable_abi(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+def outside_stable_abi(package: Contents, file: File, image: Image, wheel: WheelName) -> Hits:
     """`cp310-abi3` promises that the module loads in CPython 3.10 and every newer one.
 
     Only names of the stable ABI exist in all of them, each from the version that added it. If a module uses any other
@@ -115,14 +112,11 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     "LB311",
     "Module built for a CPython that the tag does not name",
     "error",
-    profiles=("loads",),
     because="The import fails, or the module and the interpreter lay out objects differently.",
-    formats=EVERY_FORMAT,
-    kinds=("wheel",),
     example="_core.cp310-win_amd64.pyd in a wheel tagged cp310-cp310 imports python311.dll",
     fix="Compile and link the module with the headers and the library of the CPython that the tag names.",
 )
-def other_python_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit]:
+def other_python_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Hits:
     """A module for one CPython is built with that CPython's headers and, on Windows, with its import library.
 
     Only CPython 3.11 has `python311.dll`, `libpython3.11.so` and `Python.framework/Versions/3.11`. If the wheel's ABI
@@ -140,22 +134,14 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
         name for name in image.needed if (python := pythonabi.parse_linked_python(name)) and python not in promised
     ]
     if foreign:
-        yield Hit(
-            cause="library",
-            names=tuple(foreign),
-            message=f"imports {foreign[0]}, which {_name_pythons(promised)} does not have",
-            evidence=tuple(f"imports {name}" for name in foreign),
-        )
+        text = f"imports {foreign[0]}, which {_name_pythons(promised)} does not have"
+        yield Hit(cause="library", names=(*foreign,), message=text, evidence=_list_imports(foreign))
     yield from _find_foreign(package, image, promised)
     used = {symbol.name for symbol in image.imports}
     threaded, with_gil = sorted(used & _FREE_THREADED), _WITH_GIL in used
     if threaded and not any(abi.endswith("t") for abi in promised):
-        yield Hit(
-            cause="free-threaded",
-            names=tuple(threaded),
-            message=f"was compiled for free-threaded CPython; {_name_pythons(promised)} lacks {threaded[0]}",
-            evidence=tuple(f"imports {name}" for name in threaded),
-        )
+        text = f"was compiled for free-threaded CPython; {_name_pythons(promised)} lacks {threaded[0]}"
+        yield Hit(cause="free-threaded", names=(*threaded,), message=text, evidence=_list_imports(threaded))
     if with_gil and not threaded and all(abi.endswith("t") for abi in promised):
         yield Hit(
             cause="GIL",
@@ -163,6 +149,10 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
             evidence=(f"imports {_WITH_GIL}, but none of {', '.join(sorted(_FREE_THREADED))}",),
             fix="Compile it with Py_GIL_DISABLED=1.",
         )
+
+
+def _list_imports(names: list[str]) -> tuple[str, ...]:
+    return tuple(f"imports {name}" for name in names)
 
 
 def _list_promised(file: File, wheel: WheelName) -> set[str]:
@@ -182,7 +172,7 @@ def _list_promised(file: File, wheel: WheelName) -> set[str]:
     return pythons if len(pythons) == len(wheel.pythons) else set()
 
 
-def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Iterator[Hit]:
+def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Hits:
     """Functions that other versions of CPython export, and those of the tag do not."""
     minors = {int(digits) for name in promised if (digits := name.rstrip("mtu")[1:]).isdigit() and name[0] == "3"}
     if image.format == "pe" or not minors or not minors <= symbols.known_pythons():
@@ -198,7 +188,7 @@ def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Iterat
             cause="functions",
             names=tuple(lacking),
             message=f"uses {lacking[0]}, which is in CPython {known}, but not in {_name_pythons(promised)}",
-            evidence=tuple(f"imports {name}" for name in lacking),
+            evidence=_list_imports(lacking),
             fix="Update Cython, pybind11 or the other tool that generates the code, and compile for that CPython.",
         )
 
@@ -263,21 +253,17 @@ def _name_pythons(promised: set[str]) -> str:
     return " or ".join(f"CPython {name[0]}.{name[1:]}" for name in sorted(promised))
 
 
-def _judge_twins(package: Contents, wheel: WheelName, served: list[int]) -> Iterator[Hit]:
+def _judge_twins(package: Contents, wheel: WheelName, served: list[int]) -> Hits:
     """Of libraries for one Python each, of which the code chooses by name: the Pythons that have none."""
-    missing = find_missing(package, wheel, served)
-    if missing:
-        tags = format_tags(wheel)
-        lacking = format_minors(missing)
-        message = f"has variants for {format_minors(served)}, but none for {lacking}, which {tags} includes"
-        fix = "Add a variant for each Python that the tag includes, or limit Requires-Python."
+    if missing := find_missing(package, wheel, served):
+        tags, lacking = format_tags(wheel), format_minors(missing)
         yield Hit(
             cause="variants",
             names=tuple(map(str, missing)),
-            message=message,
+            message=f"has variants for {format_minors(served)}, but none for {lacking}, which {tags} includes",
             evidence=(f"tag {tags}",),
             severity="warning",
-            fix=fix,
+            fix="Add a variant for each Python that the tag includes, or limit Requires-Python.",
         )
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import list_ranges, requirement_rows
 from loadcheck.engine.wording import some
 from loadcheck.kinds.wheel.checks.served import format_minors, list_promised
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from packaging.specifiers import SpecifierSet
 
@@ -45,14 +44,12 @@ _NUMPY = "numpy"
     "LB508",
     "Module built for a different NumPy than the package requires",
     "warning",
-    profiles=("loads",),
     because="The import fails with some versions of NumPy that installers accept. A module that was compiled for "
     "NumPy 1 fails even with the version that installers choose.",
-    kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so is compiled for NumPy 1; Requires-Dist: numpy>=1.22",
     fix="Compile with NumPy 2: the modules then also work with NumPy 1. Require at least the version that they need.",
 )
-def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
+def other_numpy(package: Contents, wheel: WheelName) -> Hits:
     """A module that was compiled with NumPy 1 refuses NumPy 2, and any module refuses a NumPy whose C API is too old.
 
     The headers of NumPy compare the versions when a module calls `import_array()`: `A module that was compiled using
@@ -93,7 +90,7 @@ def list_releases(minor: int, admitted: SpecifierSet) -> list[Version]:
     ]
 
 
-def _judge_oldest(users: list[File], admitted: Mapping[int, list[Version]], required: tuple[str, ...]) -> Iterator[Hit]:
+def _judge_oldest(users: list[File], admitted: Mapping[int, list[Version]], required: tuple[str, ...]) -> Hits:
     """Modules that need a newer NumPy than the oldest one that the package admits.
 
     The module that needs the oldest counts: one that needs a newer one may be imported with a newer NumPy alone, as
@@ -103,9 +100,9 @@ def _judge_oldest(users: list[File], admitted: Mapping[int, list[Version]], requ
     if not needs:
         return
     needed = min((use.minimum for use, _ in needs), key=Version)
-    by_oldest = sorted((releases[0], minor) for minor, releases in admitted.items() if releases)
-    for oldest, rows in groupby((row for row in by_oldest if row[0] < Version(needed)), lambda row: row[0]):
-        pythons = format_minors([minor for _, minor in rows])
+    oldest = min((releases[0] for releases in admitted.values() if releases), default=Version(needed))
+    if oldest < Version(needed):
+        pythons = format_minors([minor for minor, releases in admitted.items() if releases[:1] == [oldest]])
         yield Hit(
             cause=f"NumPy {needed}",
             message=f"has modules compiled for NumPy {needed} and newer, but Requires-Dist admits NumPy {oldest} with "
@@ -113,4 +110,3 @@ def _judge_oldest(users: list[File], admitted: Mapping[int, list[Version]], requ
             evidence=(*required, *some([f"{name}: NumPy {needed}" for use, name in needs if use.minimum == needed])),
             fix=f"Require numpy>={needed}, or compile with NumPy 2 or with the oldest NumPy that you require.",
         )
-        return

@@ -1,4 +1,4 @@
-"""Checks LB306 and LB310: whether each Python that installs a wheel finds its modules."""
+"""Checks LB306, LB310, LB313 and LB314: whether each Python that installs a wheel finds and runs its modules."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.engine import platforms
-from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
-from loadcheck.kinds.wheel.checks.served import find_missing, format_minors, format_tags, list_served, requires_python
+from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.wording import name_newest, some
+from loadcheck.kinds.wheel.checks.served import (
+    admitted_pythons,
+    find_missing,
+    format_minors,
+    format_tags,
+    list_served,
+    requires_python,
+)
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from loadcheck.binary import Image
     from loadcheck.model import Severity
@@ -29,70 +37,65 @@ _ARCHS: Mapping[str, tuple[str, ...]] = {
 _WITHOUT_PLATFORM = re.compile(r"\.cpython-3(?P<minor>\d+)[a-z]*\.so$")
 _WITH_PLATFORM = 5
 _OF_PLATFORM = "Give the module the suffix that the tag's Python uses: sysconfig.get_config_var('EXT_SUFFIX')."
+_ADDED = {
+    "PySlice_AdjustIndices": {6: 1},
+    "PySlice_Unpack": {6: 1},
+    "PyUnstable_ThreadState_ResetStackProtection": {14: 1},
+    "PyUnstable_ThreadState_SetStackProtection": {14: 1},
+}
+"""The minor versions of CPython 3 that got a function late, with the release (Misc/NEWS of CPython)."""
+_THREADED = re.compile(r"cp3\d+t")
+_IN_ONE_STEP = "PyModule_Create2"
+_IN_STEPS = "PyModuleDef_Init"
+_ALLOWS = "PyUnstable_Module_SetGIL"
 
 
 @check(
     "LB306",
     "Extension module in a wheel for every Python",
     "error",
-    profiles=("loads",),
     because="The wheel can be installed for other versions of Python, but they cannot import the module. The finding "
     "is a warning if the file name fits every Python or the wheel is for any platform, and a note if the file name is "
     "that of a stable-ABI module.",
-    formats=EVERY_FORMAT,
-    kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
     fix="Tag the wheel for the CPython that the module was built for, or build against the stable ABI (abi3).",
 )
-def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: WheelName) -> Hits:
     """Most extension modules load only in the CPython they were built for, but `py3-none` promises every Python.
 
     Nothing is reported if the wheel has a module for each Python that its tag and Requires-Python admit, or if the tag
     admits one Python only, such as `cp311-none`. A module of the stable ABI loads in most versions of CPython 3.
     """
-    severity: Severity
     is_generic = any(not tag.startswith("cp") for tag in wheel.pythons)
     if not image.python_module or "none" not in wheel.abis:
         return
     served = list_served(package, file)
     missing = find_missing(package, wheel, served) if served is not None else []
     if served is None and is_generic:
-        is_stable = pythonabi.module_abi(file.base) in ("abi3", "abi3t")
         case, message = "none", f"is the Python module {image.python_module}, but the wheel's ABI tag is none"
-        severity = "note" if is_stable else "warning"
+        severity: Severity = "note" if pythonabi.module_abi(file.base) in ("abi3", "abi3t") else "warning"
     elif missing and file.base == max(package.twins[file.folder, file.stem]):
-        module = image.python_module
-        case, message = (
-            "missing",
-            f"there is no {module} for {format_minors(missing)}, which the tag {format_tags(wheel)} includes",
-        )
+        lacking, tags = format_minors(missing), format_tags(wheel)
+        case, message = "missing", f"there is no {image.python_module} for {lacking}, which the tag {tags} includes"
         severity = "warning" if "any" in wheel.platforms else "error"
     else:
         return
     limits = requires_python(package)
-    evidence = (f"exports PyInit_{image.python_module}", f"file {file.base}")
-    yield Hit(
-        cause=case,
-        names=tuple(map(str, missing)),
-        message=message,
-        evidence=(*evidence, *([f"Requires-Python {limits}"] if limits else [])),
-        severity=severity,
-    )
+    stated = [f"Requires-Python {limits}"] if limits else []
+    evidence = (f"exports PyInit_{image.python_module}", f"file {file.base}", *stated)
+    yield Hit(cause=case, names=tuple(map(str, missing)), message=message, evidence=evidence, severity=severity)
 
 
 @check(
     "LB310",
     "File name and wheel tag name different ABIs",
     "error",
-    profiles=("loads",),
     because="Installers install the module, but Python does not find it. The finding is a warning if the wheel has "
     "the module for several versions of Python, but not for all, and a note for a stable-ABI module, which works.",
-    formats=EVERY_FORMAT,
-    kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged cp310-abi3",
     fix="Use one ABI for both: the suffix .abi3.so (.pyd on Windows) with an abi3 tag, or one CPython for both.",
 )
-def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Hits:
     """CPython finds a module by the suffix of its file name, and installers choose a wheel by its tag.
 
     A module named for one CPython in a wheel for others is installed but not found: `No module named ...`, unless the
@@ -132,6 +135,74 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
     elif missing and file.base == max(twins):
         message = f"has variants for several Pythons, but none for {format_minors(missing)}, which {tags} includes"
         yield Hit(cause="variants", message=message, evidence=evidence, severity="warning")
+
+
+@check(
+    "LB313",
+    "Function newer than the oldest CPython of the tag",
+    "warning",
+    because="The first releases of that CPython cannot import the module.",
+    example="_core.cpython-36m-darwin.so in a wheel tagged cp36-cp36m uses PySlice_Unpack, which is new in 3.6.1",
+    fix="Write Requires-Python: >=3.6.1 (or the release that the finding names) into the metadata.",
+)
+def newer_than_first_release(package: Contents, image: Image, wheel: WheelName) -> Hits:
+    """A tag such as `cp36` includes 3.6.0, but headers of a later release may call functions that 3.6.0 lacks.
+
+    The check knows the functions that CPython 3.6.1 and 3.14.1 added.
+    """
+    floors = [version[1] for name in wheel.pythons if (version := pythonabi.floor_of(name))]
+    if not image.python_module or len(floors) != 1 or not {"abi3", "abi3t"}.isdisjoint(wheel.abis):
+        return
+    (minor,) = floors
+    newer = {
+        symbol.name: (3, minor, _ADDED[symbol.name][minor])
+        for symbol in image.imports
+        if symbol.kind == "normal" and minor in _ADDED.get(symbol.name, {})
+    }
+    older = range(max(newer.values())[-1]) if newer else ()
+    admitted = admitted_pythons(requires_python(package))
+    if any(admitted.contains(f"3.{minor}.{patch}") for patch in older):
+        names, worst = name_newest(newer)
+        yield Hit(
+            names=tuple(sorted(newer)),
+            message=f"uses {names}, new in CPython {worst}, but the tag {format_tags(wheel)} includes 3.{minor}.0",
+            evidence=some(sorted(newer)),
+        )
+
+
+@check(
+    "LB314",
+    "Module that turns the GIL on",
+    "warning",
+    because="Importing the module turns the GIL on for the whole process, which free-threaded CPython reports with a "
+    "RuntimeWarning.",
+    example="_core.cpython-314t-x86_64-linux-gnu.so calls PyModule_Create and not PyUnstable_Module_SetGIL",
+    fix="If the module needs no GIL, call PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED) after "
+    "PyModule_Create().",
+)
+def turns_gil_on(package: Contents, image: Image, wheel: WheelName) -> Hits:
+    """By default, free-threaded CPython keeps the GIL off only if each module says that it needs no GIL (PEP 703).
+
+    A module that is created by PyModule_Create() says so by calling PyUnstable_Module_SetGIL(): the check looks for
+    this function in the module's imports. A module with multi-phase initialization says so with Py_mod_gil in its table
+    of slots. The check reads this table in modules for Linux on x86-64 whose PyInit function only returns the module's
+    definition, as in Cython's modules.
+    """
+    if not image.python_module or not all(map(_THREADED.fullmatch, wheel.abis)):
+        return
+    message = f"turns the GIL on when it is imported, but {format_tags(wheel)} is for free-threaded CPython"
+    used = {symbol.name for symbol in image.imports} | package.exported
+    if _IN_ONE_STEP in used and _IN_STEPS not in used and _ALLOWS not in used:
+        seen = f"imports {_IN_ONE_STEP}, and neither {_ALLOWS} nor {_IN_STEPS}"
+        yield Hit(cause="one step", message=message, evidence=(seen,))
+    elif image.keeps_gil and _IN_STEPS in used:
+        yield Hit(
+            cause="slots",
+            message=message,
+            evidence=("its table of slots (PyModuleDef.m_slots) has no Py_mod_gil with Py_MOD_GIL_NOT_USED",),
+            fix="Add {Py_mod_gil, Py_MOD_GIL_NOT_USED} to the slots if the module needs no GIL (Cython 3.1: "
+            "# cython: freethreading_compatible=True).",
+        )
 
 
 def _find_short_ending(package: Contents, file: File, wheel: WheelName) -> str:

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, Skip, check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loadcheck.readers.contents import Contents
 
 _FALLBACK = "setuptools.build_meta:__legacy__"
@@ -22,22 +20,20 @@ _FALLBACK = "setuptools.build_meta:__legacy__"
     "LB415",
     "Sdist without a clear build system",
     "error",
-    profiles=("loads",),
     because="Installers cannot build the sdist, or they build it with the wrong tool. The finding is a warning if the "
     "sdist has setup.py and no pyproject.toml, or setup.py next to another build backend.",
     kinds=("sdist",),
     example="tiny-1.0.0.tar.gz has setup.py and no pyproject.toml",
     fix="Keep pyproject.toml with its build backend at the root of the sdist, and exclude an old setup.py.",
 )
-def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
+def sdist_build_system(package: Contents) -> Hits:
     """Installers build an sdist with the backend that the pyproject.toml at its root names.
 
     Without that file they use setup.py and setuptools, which may build a different package. Without either, they fail.
     A setup.py next to another backend is a second build system, which older tools run. If `backend-path` names a folder
     of the sdist that does not have the backend, the build fails.
     """
-    roots = {file.name.partition("/")[0] for file in package.files}
-    top = next(iter(roots)) if len(roots) == 1 else ""
+    top = package.top
     names = {file.name.removeprefix(f"{top}/") for file in package.files}
     if "PKG-INFO" not in names:
         return  # an archive, but not an sdist
@@ -47,18 +43,14 @@ def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
     setup, project = "setup.py" in names, "pyproject.toml" in names
     ours = "latebind.toml" in names
     if not project and not setup:
-        yield Hit(
-            cause="neither", message="has neither pyproject.toml nor setup.py at its root", evidence=("PKG-INFO",)
-        )
+        text = "has neither pyproject.toml nor setup.py at its root"
+        yield Hit(cause="neither", message=text, evidence=("PKG-INFO",))
         return
     backend = _backend(package.texts.get(f"{top}/pyproject.toml", b"")) if project else _FALLBACK
     if ours and backend == _FALLBACK:
         why = "names no build backend" if project else "is not at the root"
-        yield Hit(
-            cause="fallback",
-            message=f"pyproject.toml {why}, so installers build with setuptools, not latebind",
-            evidence=(backend,),
-        )
+        text = f"pyproject.toml {why}, so installers build with setuptools, not latebind"
+        yield Hit(cause="fallback", message=text, evidence=(backend,))
     elif _lacks_backend(package, top, backend):
         yield Hit(
             cause=f"lost {backend}",
@@ -67,12 +59,8 @@ def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
             evidence=(f"build-backend = {backend}",),
         )
     elif not project:
-        yield Hit(
-            cause="setup.py",
-            message="has no pyproject.toml, so installers build with setuptools",
-            evidence=("setup.py",),
-            severity="warning",
-        )
+        text = "has no pyproject.toml, so installers build with setuptools"
+        yield Hit(cause="setup.py", message=text, evidence=("setup.py",), severity="warning")
     elif setup and not backend.startswith("setuptools"):
         yield Hit(
             cause=f"second {backend}",
@@ -88,10 +76,9 @@ def _lacks_backend(package: Contents, top: str, backend: str) -> bool:
     listed = _build_system(package.texts.get(f"{top}/pyproject.toml", b"")).get("backend-path")
     folders = [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
     module = backend.partition(":")[0].replace(".", "/")
-    names = {file.name for file in package.files}
     candidates = [posixpath.normpath(f"{top}/{folder}/{module}") for folder in folders]
     return bool(candidates) and not any(
-        {f"{candidate}.py", f"{candidate}/__init__.py"} & names for candidate in candidates
+        {f"{candidate}.py", f"{candidate}/__init__.py"} & package.names for candidate in candidates
     )
 
 

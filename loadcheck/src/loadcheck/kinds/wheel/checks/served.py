@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from loadcheck.errors import InputError
-from loadcheck.readers.record import read_metadata
+from loadcheck.engine.wording import join_names
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
@@ -60,11 +61,9 @@ def list_versioned_twins(package: Contents, file: File) -> list[int] | None:
 
 def format_minors(minors: Collection[int]) -> str:
     """Minor versions for people: `CPython 3.9, 3.11 to 3.13 and 3.15`."""
-    runs = [
-        [minor for _, minor in run] for _, run in groupby(enumerate(sorted(minors)), lambda pair: pair[1] - pair[0])
-    ]
-    names = [f"3.{run[0]}" if len(run) == 1 else f"3.{run[0]} to 3.{run[-1]}" for run in runs]
-    return "CPython " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    runs = [[*run] for _, run in groupby(enumerate(sorted(minors)), lambda pair: pair[1] - pair[0])]
+    names = [f"3.{run[0][1]}" if len(run) == 1 else f"3.{run[0][1]} to 3.{run[-1][1]}" for run in runs]
+    return f"CPython {join_names(names)}"
 
 
 def format_tags(wheel: WheelName) -> str:
@@ -74,11 +73,15 @@ def format_tags(wheel: WheelName) -> str:
 
 def requires_python(package: Contents) -> str:
     """What METADATA says in Requires-Python; "" where it says nothing, or cannot be read."""
-    try:
-        fields = read_metadata(package.texts.get(f"{package.dist_info}/METADATA", b""), "METADATA")
-    except InputError:
-        return ""
-    return next(iter(fields.get("requires_python", ())), "")
+    return "".join((package.metadata or {}).get("requires_python", ())[:1])
+
+
+@lru_cache(maxsize=1)  # asked for each module
+def admitted_pythons(limits: str) -> SpecifierSet:
+    """The versions of Python that Requires-Python admits: all if it cannot be read."""
+    with suppress(InvalidSpecifier):
+        return SpecifierSet(limits)
+    return SpecifierSet()
 
 
 def list_promised(package: Contents, wheel: WheelName) -> set[int]:
@@ -91,8 +94,5 @@ def list_promised(package: Contents, wheel: WheelName) -> set[int]:
         elif version:
             is_open = not {"abi3", "abi3t"}.isdisjoint(wheel.abis)
             tagged |= set(range(version[1], _LATEST + 1)) if is_open else {version[1]}
-    try:
-        specifiers = SpecifierSet(requires_python(package))
-    except InvalidSpecifier:
-        return tagged
-    return {minor for minor in tagged if any(specifiers.contains(f"3.{minor}.{patch}") for patch in _PATCHES)}
+    admitted = admitted_pythons(requires_python(package))
+    return {minor for minor in tagged if any(admitted.contains(f"3.{minor}.{patch}") for patch in _PATCHES)}

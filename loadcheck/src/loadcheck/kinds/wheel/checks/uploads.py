@@ -1,4 +1,4 @@
-"""Checks LB307, LB507 and LB512: whether PyPI accepts the tags, the metadata and the archive of a wheel."""
+"""Checks LB307, LB312, LB507 and LB512: whether installers accept the tags of a wheel, and PyPI all of it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import configparser
 import json
 import re
 from email.utils import parseaddr
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from packaging.metadata import ExceptionGroup, InvalidMetadata, Metadata, parse_email
+from packaging.tags import mac_platforms
 from packaging.version import InvalidVersion, Version
 
-from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import requirement_rows
-from loadcheck.errors import InputError
-from loadcheck.readers.record import read_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from packaging.metadata import RawMetadata
 
     from loadcheck.model import Severity
     from loadcheck.readers.contents import Contents, WheelName
@@ -37,6 +39,13 @@ _PLATFORMS = re.compile(
     )
 )
 """The platform tags that PyPI accepts: `_valid_platform_tag()` of warehouse/forklift/legacy.py. LB312 judges macOS'."""
+_MACOS = re.compile(r"macosx_(?P<major>\d+)_(?P<minor>\d+)_(?P<arch>\w+)")
+_NEWEST, _LAST_OLD = (60, 0), (10, 15)
+"""Versions of macOS from which packaging counts down: one that is far ahead, and the last that is numbered 10."""
+_MACHINES = (
+    *((_NEWEST, arch) for arch in ("arm64", "x86_64")),
+    *((_LAST_OLD, arch) for arch in ("x86_64", "i386", "ppc64", "ppc")),
+)
 _IN_LB502 = ("metadata-version", "name", "version", "requires-dist")
 _PRIVATE = "Private ::"
 """How classifiers start that keep a package from PyPI."""
@@ -51,11 +60,10 @@ _SBOM = "Write the SBOM again, as JSON in UTF-8."
     profiles=("all",),
     because="PyPI refuses the upload. The finding is a note if the wheel is not for PyPI: its version is local, or a "
     "classifier says that it is private.",
-    kinds=("wheel",),
     example="latenn-1.0-py3-none-linux_x86_64.whl",
     fix="For Linux, tag the wheel manylinux_X_Y or musllinux_X_Y with auditwheel repair.",
 )
-def tag_refused(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
+def tag_refused(package: Contents, wheel: WheelName) -> Hits:
     """PyPI accepts tags that say on which systems the code runs. A plain linux tag promises no version of glibc.
 
     It accepts linux_armv6l and linux_armv7l, which piwheels uses, and the processors of PEP 600 and PEP 656.
@@ -71,6 +79,43 @@ def tag_refused(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
 
 
 @check(
+    "LB312",
+    "Platform tag that no installer accepts",
+    "error",
+    because="No installer accepts the tag, so the wheel cannot be installed on the systems that it names. The finding "
+    "is a warning if installers accept other tags of the wheel.",
+    example="voice-1.0-cp310-abi3-macosx_10_9_arm64.whl",
+    fix="For macOS 11 and newer, write the minor version 0 (macosx_12_0_arm64). For arm64, write 11_0 or newer.",
+)
+def tag_that_nobody_accepts(wheel: WheelName) -> Hits:
+    """Installers list the tags that a machine accepts, and take a wheel only if it has one of them (PEP 425).
+
+    Of the tags for macOS 11 and newer, they list only those with the minor version 0. For arm64, they list no version
+    before 11, except for universal2 wheels (packaging.tags.mac_platforms).
+    """
+    named = {name: match for name in wheel.platforms if (match := _MACOS.fullmatch(name))}
+    served = {match["arch"] for name, match in named.items() if name in _list_accepted()}
+    refused = {name: match for name, match in named.items() if name not in _list_accepted()}
+    lost = [name for name, match in refused.items() if not served & {match["arch"], "universal2"}]
+    if lost:
+        match = refused[lost[0]]
+        newer = max(int(match["major"]) + bool(int(match["minor"])), 11)
+        nearest = f"macosx_{newer}_0_{match['arch']}"
+        yield Hit(
+            names=tuple(lost),
+            message=f"is tagged {lost[0]}, which no installer accepts; the nearest accepted one is {nearest}",
+            evidence=tuple(lost),
+            severity="error" if len(refused) == len(wheel.platforms) else "warning",
+        )
+
+
+@cache
+def _list_accepted() -> frozenset[str]:
+    """Every tag for macOS that some version of it accepts."""
+    return frozenset(name for version, arch in _MACHINES for name in mac_platforms(version, arch))
+
+
+@check(
     "LB507",
     "Metadata that the index refuses",
     "warning",
@@ -81,7 +126,7 @@ def tag_refused(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     example="License-File: LICENSE in METADATA, but no file latenn-1.0.dist-info/licenses/LICENSE",
     fix="Correct the field in pyproject.toml, and build again.",
 )
-def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
+def refused_metadata(package: Contents) -> Hits:
     """PyPI reads the metadata during an upload with packaging.metadata, as this check does, and has rules of its own.
 
     It refuses direct URLs in requirements, summaries of more than 512 characters, labels of more than 32 characters for
@@ -91,50 +136,50 @@ def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
     grows, so they are not compared with a list. For an SBOM in `.dist-info/sboms`, PEP 770 recommends JSON in UTF-8,
     because scanners skip SBOMs that they cannot read.
     """
-    name = f"{package.dist_info}/METADATA"
-    try:
-        fields = read_metadata(package.texts.get(name, b""), name)
-    except InputError:
-        return  # LB502 reports it
-    if not _is_private(fields):
-        for case, message, evidence in _find_refused_fields(package, fields):
-            yield Hit(cause=case, inner=name, message=message, evidence=(evidence,))
+    name, fields = f"{package.dist_info}/METADATA", package.metadata
+    if fields is None:
+        return
+    for case, message, evidence in _find_refused_fields(package, fields) if not _is_private(fields) else ():
+        yield Hit(cause=case, inner=name, message=message, evidence=(evidence,))
     if version := next((text for text in fields.get("version", ()) if "+" in text), ""):
         message = f"has the local version {version}, which PyPI refuses"
         yield Hit(cause="local", inner=name, message=message, evidence=(f"Version: {version}",), severity="note")
     for file, data in package.texts.items():
         if file == f"{package.dist_info}/entry_points.txt" and (wrong := _find_refused_commands(data)):
-            yield Hit(cause="commands", inner=file, message=wrong, evidence=(file,), fix=_COMMANDS)
+            yield Hit(cause="commands", inner=file, message=wrong, fix=_COMMANDS)
         if file.startswith(f"{package.dist_info}/sboms/"):
             try:
                 json.loads(data)
             except (ValueError, RecursionError) as error:
-                yield Hit(
-                    cause="sbom",
-                    inner=file,
-                    message=f"is not JSON: {error}",
-                    evidence=(file,),
-                    severity="note",
-                    fix=_SBOM,
-                )
+                yield Hit(cause="sbom", inner=file, message=f"is not JSON: {error}", severity="note", fix=_SBOM)
 
 
 def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
     """The case, what is wrong, and the line."""
-    yield from _find_invalid_fields(package.texts.get(f"{package.dist_info}/METADATA", b""))
+    raw, unparsed = parse_email(package.texts.get(f"{package.dist_info}/METADATA", b""))
+    yield from _find_invalid_fields(raw, unparsed)
     for expression in fields.get("license_expression", ()) if fields.get("license") else ():
         yield "both", "has both License and License-Expression", f"License-Expression: {expression}"
     for text, requirement in requirement_rows(package):
         if requirement.url:
             yield f"url {requirement.name}", f"requires {requirement.name} from a URL", f"Requires-Dist: {text}"
-    yield from _find_refused_links(package.texts.get(f"{package.dist_info}/METADATA", b""))
+    yield from _find_refused_links(raw)
     yield from _find_refused_texts(fields)
     is_new = _is_since_pep_639("".join(fields.get("metadata_version", ())[:1]))
-    files = {file.name for file in package.files}
     for text in fields.get("license_files", ()) if is_new else ():
-        if f"{package.dist_info}/licenses/{text}" not in files:
+        if f"{package.dist_info}/licenses/{text}" not in package.names:
             message = f"names the license file {text}, which is not in licenses/"
             yield f"file {text}", message, f"License-File: {text}"
+
+
+def _find_refused_links(raw: RawMetadata) -> Iterator[tuple[str, str, str]]:
+    links = {"Home-page": raw.get("home_page", ""), "Download-URL": raw.get("download_url", "")}
+    labels = raw.get("project_urls", {})
+    for label, url in {**{name: url for name, url in links.items() if url}, **labels}.items():
+        if label in labels and not 0 < len(label) <= _LONGEST_LABEL:
+            yield f"label {label}", f"has a label of {len(label)} characters for a URL; PyPI takes 1 to 32", url
+        elif urlsplit(url).scheme not in ("http", "https") or " " in url:
+            yield f"link {label}", f"has {url!r} as a URL", f"{label}: {url}"
 
 
 def _find_refused_texts(fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
@@ -145,17 +190,6 @@ def _find_refused_texts(fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple
     for summary in fields.get("summary", ()):
         if len(summary) > _LONGEST_SUMMARY:
             yield "summary", f"has a summary of {len(summary)} characters; PyPI takes 512", f"Summary: {summary}"
-
-
-def _find_refused_links(data: bytes) -> Iterator[tuple[str, str, str]]:
-    raw, _ = parse_email(data)
-    links = {"Home-page": raw.get("home_page", ""), "Download-URL": raw.get("download_url", "")}
-    labels = raw.get("project_urls", {})
-    for label, url in {**{name: url for name, url in links.items() if url}, **labels}.items():
-        if label in labels and not 0 < len(label) <= _LONGEST_LABEL:
-            yield f"label {label}", f"has a label of {len(label)} characters for a URL; PyPI takes 1 to 32", url
-        elif urlsplit(url).scheme not in ("http", "https") or " " in url:
-            yield f"link {label}", f"has {url!r} as a URL", f"{label}: {url}"
 
 
 def _find_refused_commands(data: bytes) -> str:
@@ -170,13 +204,12 @@ def _find_refused_commands(data: bytes) -> str:
     return f"names the command {bad!r}" if bad else ""
 
 
-def _find_invalid_fields(data: bytes) -> Iterator[tuple[str, str, str]]:
+def _find_invalid_fields(raw: RawMetadata, unparsed: Mapping[str, list[str]]) -> Iterator[tuple[str, str, str]]:
     """What packaging finds invalid. It cannot judge metadata of a version that is newer than itself.
 
     PyPI reads the fields that twine sends. Twine leaves License-File out of metadata before 2.4, where setuptools wrote
     it too early (`PackageFile.from_filename`).
     """
-    raw, unparsed = parse_email(data)
     if not _is_since_pep_639(raw.get("metadata_version", "")):
         raw.pop("license_files", None)
     errors = [InvalidMetadata(field, f"unknown or malformed: {values[0]}") for field, values in unparsed.items()]
@@ -204,26 +237,20 @@ def _is_private(fields: Mapping[str, tuple[str, ...]]) -> bool:
 
 def _is_for_pypi(package: Contents) -> bool:
     """Whether neither a local version nor a classifier says that a wheel is not for PyPI."""
-    name = f"{package.dist_info}/METADATA"
-    try:
-        fields = read_metadata(package.texts.get(name, b""), name)
-    except InputError:
-        fields = {}
-    return not _is_private(fields) and (package.wheel is None or "+" not in package.wheel.version)
+    return not _is_private(package.metadata or {}) and (package.wheel is None or "+" not in package.wheel.version)
 
 
 @check(
     "LB512",
     "Archive that PyPI refuses",
     "error",
-    profiles=("loads",),
     because="PyPI refuses the upload. The finding is a note if the wheel's version is local, or if a classifier says "
     "that the wheel is private: it is not for PyPI.",
     kinds=("wheel",),
     example="latenn/__init__.py has a data descriptor",
     fix="Write the wheel to a file, not to a pipe, with the build backend or `wheel pack`.",
 )
-def refused_archive(package: Contents) -> Iterator[Hit | Skip]:
+def refused_archive(package: Contents) -> Hits:
     """PyPI refuses archives from which programs could read different files.
 
     Some programs read the directory at the end of an archive, and others the headers of the files from the start. PyPI
@@ -237,9 +264,5 @@ def refused_archive(package: Contents) -> Iterator[Hit | Skip]:
             found.setdefault(problem.detail, []).append(problem.member)
     for detail, members in found.items():
         others = f" and {len(members) - 1:,} others" if members[1:] else ""
-        yield Hit(
-            cause=detail,
-            message=f"{members[0]}{others}: {detail}",
-            evidence=tuple(members[:3]),
-            severity=severity,
-        )
+        text = f"{members[0]}{others}: {detail}"
+        yield Hit(cause=detail, message=text, evidence=tuple(members[:3]), severity=severity)
