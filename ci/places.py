@@ -24,23 +24,19 @@ _PAGE = """\
 
 # Where a runtime is looked for
 
-The loader and the stubs look in these places, in this order. The first usable runtime is bound. The report has an
-attempt for each place that was tried, with the name in the first column as `source`.
+The loader and the stubs look in these places, in this order, and bind the first usable runtime. The report names the source of
+each place that was tried.
 
 {places}
 
-- **named**: the user or the administrator named the place. It is used as it is, whatever was refused before. A failure
-  in `explicit` or `environment` ends the search. A process with raised privileges reads no environment variable.
-- **host**: the host runs code from there anyway, so that a user who can put a library there can run code already. In a
-  process with raised privileges, the place is judged.
+- **named**: used as it is; a failure in `explicit` or `environment` ends the search. A process with raised privileges reads no
+  environment variable.
+- **host**: the host runs code from there anyway. In a process with raised privileges, the place is judged.
 - **running**: its code runs in this process already.
-- **judged**: the file is refused unless only trusted users can change the way to it: see
-  [the rule](threats.md#trusted-places). An error message names the variable in which you can name a refused file.
-- **folder**: depends on the folder, as the last table shows.
+- **judged**: refused unless [only trusted users can change the way to it](threats.md#trusted-places).
+- **folder**: see the system's search.
 
 ## Packages around a stub
-
-A stub knows no host. It looks for the packages in which runtimes are published:
 
 {packages}
 
@@ -52,8 +48,7 @@ The current folder and relative entries are never searched.
 
 ## What hosts find
 
-A package for one of these hosts finds the runtime with the host's own rule, and hands the folder to the loader or opens
-the library:
+Packages for these hosts hand the folder to the loader, or open the library:
 
 {hosts}
 """
