@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 _TITLES = {
     "audit": "The audit compared with other tools",
-    "latency": "latenn's runs compared with onnxruntime's own",
+    "latency": "Binding the runtime",
     "pack": "Packing",
     "startup": "Start-up",
     "stub": "The stub compared with a linked ONNX Runtime",
@@ -29,8 +29,7 @@ and highest value in parentheses. "CPU" is the CPU time of all processes togethe
 _ABOUT = {
     "audit": """"Peers" are `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on its wheels.
 "Floor" decompresses and hashes every member in one thread.""",
-    "latency": """Rows are times relative to onnxruntime's, of the worst model and runtime. Models are chains of Relu nodes,
-small (16 floats) or large (600 KB), with fixed or open shapes. "Bound" compares with `run_with_iobinding`.""",
+    "latency": """What the loader adds to the runtime.""",
     "pack": """All packages of latenn, without the native build, compared with other tools' packages of the same files.""",
     "startup": """`latebind --help` as a process, next to a Python that does nothing.""",
     "stub": """One C program links the runtime, the other the stub.""",
@@ -63,10 +62,8 @@ def _section(name: str, document: dict[str, Any]) -> str:
     ]
     if "contenders" in document:
         parts.append(_contenders(document["contenders"]))
-    if claims := document.get("claims"):
+    if claims := [claim for claim in document.get("claims", ()) if name != "latency" or "lb_bind()" in claim["claim"]]:
         parts.append(_claims(claims))
-    if name == "latency":
-        parts.append(_floor(document["rows"]))
     if machine["load before"][0] > machine["processors"]:
         parts.append(
             "Other programs kept the processors busy, so that clocks show more than the programs themselves take."
@@ -84,15 +81,6 @@ def _claims(claims: list[dict[str, Any]]) -> str:
     missed = {True: "", False: ", **missed**"}
     lines = [(row["claim"], _measured(row), f"{row['at most']:g}{missed[row['met']]}") for row in claims]
     return table(("claim", "measured", "goal, at most"), lines)
-
-
-def _floor(rows: Sequence[dict[str, Any]]) -> str:
-    """How long runs of large models take that are nothing but the runtime's computing."""
-    floors = [row["wall"]["median"] for row in rows if row["what"] == "floor"]
-    return (
-        "With all values bound in advance, which leaves only the runtime's computation, the large models take "
-        f"{min(floors):.2f} to {max(floors):.2f} of the time of `InferenceSession.run`: no program can be faster."
-    )
 
 
 def _measured(row: dict[str, Any]) -> str:
