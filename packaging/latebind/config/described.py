@@ -122,8 +122,8 @@ class DescribedStub(Table, frozen=True):
         dict[str, int | Literal["message", "nan", "nothing", "abort"]],
         Meta(
             description="What each function does if it cannot be called, by pattern; the last match takes precedence. "
-                'A number (also 0 for a pointer), "message" (return a text that names the problem), "nan", '
-                '"nothing" (for void), or "abort", the default (print the message and end the process).'
+                'A number (0 also for a pointer), "message", "nan", "nothing", or "abort", the default, which '
+                "ends the process."
         ),
     ] = msgspec.field(default_factory=dict)
     since: Annotated[
@@ -189,11 +189,8 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             "text", "integer", "integer-out", "two-numbers", "three-numbers", "four-numbers", "structure", "none", "own"
         ],
         Meta(
-            description="How `entry` reports the version. text: const char* entry(void), or entry(int), which gets 0. "
-                "integer: unsigned entry(void), with `scale`. integer-out: entry(unsigned*), with `scale`. "
-                "two-numbers, three-numbers, four-numbers: entry(unsigned*, ...). structure: entry(void) "
-                "returns the address of three numbers, with `bits`. none: it does not. own: your project "
-                "defines lb_<name>_read_version()."
+            description="How `entry` reports the version: as text, as an integer with `scale`, through pointers to "
+                "integers, as a structure with `bits`, not at all, or by your own lb_<name>_read_version()."
         ),
     ]
     scale: Annotated[
