@@ -23,14 +23,14 @@ _TITLES = {
 }
 _INTRODUCTION = """# Benchmarks
 
-`python3 noxfile.py -s bench` measures again and rewrites this page. Tables show the median of several rounds, with the lowest
-and highest value in parentheses. "CPU" is the CPU time of all processes together.
+`python3 noxfile.py -s bench` measures again and rewrites this page. Tables show the median of several rounds, with
+the lowest and highest value in parentheses. "CPU" is the CPU time of all processes together.
 """
 _ABOUT = {
-    "audit": """"Peers" are `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on its wheels.
-"Floor" decompresses and hashes every member in one thread.""",
+    "audit": """"Peers" are `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on its
+wheels. "Floor" decompresses and hashes every member in one thread.""",
     "latency": """What the loader adds to the runtime.""",
-    "pack": """All packages of latenn, without the native build, compared with other tools' packages of the same files.""",
+    "pack": """All packages of latenn, without the native build, and other tools' packages of the same files.""",
     "startup": """`latebind --help` as a process, next to a Python that does nothing.""",
     "stub": """One C program links the runtime, the other the stub.""",
 }

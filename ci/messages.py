@@ -22,9 +22,9 @@ Search this page for the words of your message, or let latebind find the section
 $ latebind doctor --message "libcudart.so.13: cannot open shared object file"
 ```
 
-If a message contains another one, the last part names the cause. `FILE` is the library that the message names, `NAME` the
-package. [loadcheck](../../loadcheck/README.md) finds most of these problems in a package before its users do. For messages of
-latebind's own loader, see ["runtime not found"](not-found.md).
+If a message contains another one, the last part names the cause. `FILE` is the library that the message names, `NAME`
+the package. [loadcheck](../../loadcheck/README.md) finds many of these problems in a package before its users do. For
+messages of latebind's own loader, see ["runtime not found"](not-found.md).
 """
 
 

@@ -24,13 +24,13 @@ _PAGE = """\
 
 # Where a runtime is looked for
 
-The loader and the stubs look in these places, in this order, and bind the first usable runtime. The report names the source of
-each place that was tried.
+The loader and the stubs look in these places, in this order, and bind the first usable runtime. The report names the
+source of each place that was tried.
 
 {places}
 
-- **named**: used as it is; a failure in `explicit` or `environment` ends the search. A process with raised privileges reads no
-  environment variable.
+- **named**: used as it is; a failure in `explicit` or `environment` ends the search. A process with raised privileges
+  reads no environment variable.
 - **host**: the host runs code from there anyway. In a process with raised privileges, the place is judged.
 - **running**: its code runs in this process already.
 - **judged**: refused unless [only trusted users can change the way to it](threats.md#trusted-places).

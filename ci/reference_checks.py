@@ -45,5 +45,5 @@ checks](../howto/audit.md#choose-checks), or [write your own](../howto/checks.md
 | Severity | Meaning |
 |---|---|
 | error | The package cannot be installed, found, loaded or imported where it should work, or has a security hole |
-| warning | The package fails, or will fail, for some of its users, or under a condition that the finding names (`assumes:`) |
+| warning | The package fails for some of its users, or under a condition that the finding names (`assumes:`) |
 | note | Nothing fails, but the package could be better |"""

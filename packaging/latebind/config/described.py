@@ -45,9 +45,7 @@ class DescribedFiles(Table, frozen=True):
 
     linux: Annotated[
         tuple[str, ...],
-        Meta(
-            description="File names on Linux, in order of preference. Names with * are only for folders."
-        ),
+        Meta(description="File names on Linux, in order of preference. Names with * are only for folders."),
     ] = ()
     macos: Annotated[tuple[str, ...], Meta(description="File names on macOS, in the same form.")] = ()
     windows: Annotated[tuple[str, ...], Meta(description="File names on Windows, in the same form.")] = ()
@@ -58,9 +56,7 @@ class DescribedPython(Table, frozen=True):
 
     folder: Annotated[
         str | tuple[str, ...],
-        Meta(
-            description="Folder of the library below site-packages, such as thing/lib. A list if systems differ."
-        ),
+        Meta(description="Folder of the library below site-packages, such as thing/lib. A list if systems differ."),
     ]
     extras: Annotated[
         dict[str, str],
@@ -78,30 +74,26 @@ class DescribedVariant(Table, frozen=True, kw_only=True):
 
     minimum: Annotated[
         str,
-        Meta(
-            description="Oldest suitable version of this major version, unless the library reports none."
-        ),
+        Meta(description="Oldest suitable version of this major version, unless the library reports none."),
     ] = ""
     files: Annotated[DescribedFiles, Meta(description="File names of the library.")]
     python: Annotated[DescribedPython | None, Meta(description="The wheels that supply it.")] = None
     advice: Annotated[
         str,
-        Meta(
-            description="Command that installs it, for messages."
-        ),
+        Meta(description="Command that installs it, for messages."),
     ] = ""
     companions: Annotated[
         DescribedFiles,
         Meta(
             description="Files that the library opens by itself, such as libthing-core.so.{major}.{minor}. Without "
-                "them, it counts as incomplete."
+            "them, it counts as incomplete."
         ),
     ] = DescribedFiles()
     signs: Annotated[
         tuple[str, ...],
         Meta(
             description="Files of other packages below site-packages that need this variant. If one is there, "
-                "messages advise this variant only."
+            "messages advise this variant only."
         ),
     ] = ()
 
@@ -113,8 +105,8 @@ class DescribedStub(Table, frozen=True):
         tuple[str, ...],
         Meta(
             description="C functions, C++ functions by their symbols (_ZN5thing3runEv), or files that list them, "
-                "relative to native.source: a shared library, a .def file or a C header. A pattern such as "
-                "thing_* selects from the files.",
+            "relative to native.source: a shared library, a .def file or a C header. A pattern such as "
+            "thing_* selects from the files.",
             min_length=1,
         ),
     ]
@@ -122,27 +114,21 @@ class DescribedStub(Table, frozen=True):
         dict[str, int | Literal["message", "nan", "nothing", "abort"]],
         Meta(
             description="What each function does if it cannot be called, by pattern; the last match takes precedence. "
-                'A number (0 also for a pointer), "message", "nan", "nothing", or "abort", the default, which '
-                "ends the process."
+            'A number (0 also for a pointer), "message", "nan", "nothing", or "abort", the default, which '
+            "ends the process."
         ),
     ] = msgspec.field(default_factory=dict)
     since: Annotated[
         dict[str, tuple[str, ...]],
-        Meta(
-            description="Further functions, by the version that has them first. Messages name it."
-        ),
+        Meta(description="Further functions, by the version that has them first. Messages name it."),
     ] = msgspec.field(default_factory=dict)
     library: Annotated[
         str,
-        Meta(
-            description="Name after -l. By default from the file names: thing for libthing.so.1."
-        ),
+        Meta(description="Name after -l. By default from the file names: thing for libthing.so.1."),
     ] = ""
     packages: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Names for find_package(). By default, those of the runtime and the library."
-        ),
+        Meta(description="Names for find_package(). By default, those of the runtime and the library."),
     ] = ()
     targets: Annotated[
         tuple[str, ...],
@@ -150,19 +136,13 @@ class DescribedStub(Table, frozen=True):
     ] = ()
     variables: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Variables in which CMake's find modules keep the library, such as CUDA_nvrtc_LIBRARY."
-        ),
+        Meta(description="Variables in which CMake's find modules keep the library, such as CUDA_nvrtc_LIBRARY."),
     ] = ()
     pkg_config: Annotated[str, Meta(description="Name for pkg-config. The default is `library`.")] = ""
-    header: Annotated[
-        str, Meta(description="A header by which latebind finds the folder of all headers.")
-    ] = ""
+    header: Annotated[str, Meta(description="A header by which latebind finds the folder of all headers.")] = ""
     system: Annotated[
         bool,
-        Meta(
-            description="Whether the stub also searches the system's libraries."
-        ),
+        Meta(description="Whether the stub also searches the system's libraries."),
     ] = True
 
 
@@ -190,14 +170,14 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
         ],
         Meta(
             description="How `entry` reports the version: as text, as an integer with `scale`, through pointers to "
-                "integers, as a structure with `bits`, not at all, or by your own lb_<name>_read_version()."
+            "integers, as a structure with `bits`, not at all, or by your own lb_<name>_read_version()."
         ),
     ]
     scale: Annotated[
         tuple[int, ...],
         Meta(
             description="What one major, minor and patch version count in the integer: [10000, 100, 1] if 20304 is "
-                "2.3.4."
+            "2.3.4."
         ),
     ] = ()
     bits: Annotated[
@@ -208,7 +188,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
         str,
         Meta(
             description="Newest version that you have tried; newer ones are used, too. Only for a library without a "
-                "version, leave it out."
+            "version, leave it out."
         ),
     ] = ""
     files: Annotated[DescribedFiles, Meta(description="File names of the library.")] = DescribedFiles()
@@ -218,36 +198,28 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     ] = None
     variants: Annotated[
         tuple[DescribedVariant, ...],
-        Meta(
-            description="Several major versions, the best first, in place of `files`, `python` and `advice`."
-        ),
+        Meta(description="Several major versions, the best first, in place of `files`, `python` and `advice`."),
     ] = ()
     driver: Annotated[
         bool,
-        Meta(
-            description="Whether it is part of a device's driver, which Windows has in the system folder."
-        ),
+        Meta(description="Whether it is part of a device's driver, which Windows has in the system folder."),
     ] = False
     roots: Annotated[
         tuple[str, ...],
-        Meta(
-            description="More folders for stubs, searched last, below one that a variable names: THING_HOME/lib."
-        ),
+        Meta(description="More folders for stubs, searched last, below one that a variable names: THING_HOME/lib."),
     ] = ()
     advice: Annotated[
         str,
         Meta(
             description="Command that installs the runtime, for messages. By default, pip install with the first "
-                "distribution of `python`."
+            "distribution of `python`."
         ),
     ] = ""
     stub: Annotated[DescribedStub | None, Meta(description="The stub for `drop_in` and `latebind stub`.")] = None
     title: Annotated[str, Meta(description="Name of the runtime in messages. The default is `name`.")] = ""
     environment: Annotated[
         str,
-        Meta(
-            description="Variable that names the runtime's file or folder. By default, <NAME>_LIB_PATH."
-        ),
+        Meta(description="Variable that names the runtime's file or folder. By default, <NAME>_LIB_PATH."),
     ] = ""
     nuget: Annotated[
         tuple[NugetId, ...],
@@ -256,15 +228,14 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     markers: Annotated[
         tuple[str, ...],
         Meta(
-            description="Strings that only the runtime contains, by which the audit detects a copy that was linked "
-                "in."
+            description="Strings that only the runtime contains, by which the audit detects a copy that was linked in."
         ),
     ] = ()
     compatible: Annotated[
         Compatible,
         Meta(
             description="Which versions from the minimum on have the same interface: those of the same major version, "
-                "of the same minor version, or always all."
+            "of the same minor version, or always all."
         ),
     ] = "major"
     libc: Annotated[

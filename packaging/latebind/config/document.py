@@ -50,24 +50,19 @@ class ProjectTable(Table, frozen=True):
     license_file: Annotated[str, Meta(description="File with the license text.")] = ""
     authors: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Names, or names with email addresses: Jane Doe <jane@acme.org>."
-        ),
+        Meta(description="Names, or names with email addresses: Jane Doe <jane@acme.org>."),
     ] = ()
     repository: Annotated[str, Meta(description="URL of the source repository.")] = ""
     readme: Annotated[
         str,
         Meta(
-            description="README in Markdown for package pages; for wheels, if pyproject.toml lists readme in "
-                "`dynamic`."
+            description="README in Markdown for package pages; for wheels, if pyproject.toml lists readme in `dynamic`."
         ),
     ] = ""
     icon: Annotated[str, Meta(description="PNG or JPEG file for NuGet packages, at most 1 MB.")] = ""
     sbom: Annotated[
         SbomFormat,
-        Meta(
-            description="Format of the SBOM in each package except sdists."
-        ),
+        Meta(description="Format of the SBOM in each package except sdists."),
     ] = "cyclonedx-1.6"
 
     @property
@@ -97,7 +92,7 @@ class Audit(Table, frozen=True):
         Profile,
         Meta(
             description="Set of checks: whether packages install, load and are safe (loads), whether they bind late "
-                "(runtime), or every check."
+            "(runtime), or every check."
         ),
     ] = "all"
     select: Annotated[
@@ -109,8 +104,7 @@ class Audit(Table, frozen=True):
     baseline: Annotated[
         str,
         Meta(
-            description="File with known findings, of `latebind audit --write-baseline`. `latebind release` ignores "
-                "it."
+            description="File with known findings, of `latebind audit --write-baseline`. `latebind release` ignores it."
         ),
     ] = ""
     waive: Annotated[tuple[Waive, ...], Meta(description="Findings that you accept.")] = ()
@@ -123,7 +117,7 @@ class Release(Table, frozen=True):
         dict[str, Annotated[str, Meta(min_length=1)]],
         Meta(
             description="Packages that may be released unverified, each with the reason. Each key is a kind (wheel, "
-                'nupkg, npm, jar or sdk), or a kind and a target: { "sdk/osx-x64" = "..." }.'
+            'nupkg, npm, jar or sdk), or a kind and a target: { "sdk/osx-x64" = "..." }.'
         ),
     ] = msgspec.field(default_factory=dict)
 

@@ -25,7 +25,7 @@ class EpConfig(HostedConfig, frozen=True, kw_only=True):
         str,
         Meta(
             description="Short name, such as tiny-npu. The wheel is onnxruntime-ep-<id>, its module "
-                "onnxruntime_ep_<id>.",
+            "onnxruntime_ep_<id>.",
             pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
         ),
     ]
@@ -39,15 +39,13 @@ class EpConfig(HostedConfig, frozen=True, kw_only=True):
     minimum: Annotated[str, Meta(description="Oldest ONNX Runtime that works.")] = EP_FLOOR
     excepted: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Newer releases that do not work: 1.24.1 is one release, 1.24 the whole minor version."
-        ),
+        Meta(description="Newer releases that do not work: 1.24.1 is one release, 1.24 the whole minor version."),
     ] = ()
     vendor: Annotated[
         str,
         Meta(
             description="First part of the NuGet package's id <vendor>.ML.OnnxRuntime.EP.<Id>. Without `vendor` and "
-                "`nuget`, there is no NuGet package.",
+            "`nuget`, there is no NuGet package.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""

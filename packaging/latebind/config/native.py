@@ -21,29 +21,29 @@ class Native(Table, frozen=True):
         Literal["cmake", "external"],
         Meta(
             description="What builds the native code: CMake, or your own build, whose files `latebind stage --import` "
-                "adds."
+            "adds."
         ),
     ] = "cmake"
     cmake: Annotated[
         str,
         Meta(
             description="Folder of the top-level CMakeLists.txt, relative to `source`, if that file uses code in "
-                "../src."
+            "../src."
         ),
     ] = ""
     exclude: Annotated[
         tuple[str, ...],
         Meta(
             description="Globs, relative to `source`, of what no build reads, such as test data. It is left out of "
-                "the sdist."
+            "the sdist."
         ),
     ] = ()
     sources: Annotated[
         dict[SourceName, str],
         Meta(
             description="Archives or folders, relative to `source`, of dependencies that CMake would download, by "
-                'their name in FetchContent, CPM or ExternalProject: { fmt = "third_party/fmt" }. With an '
-                "entry, downloads fail."
+            'their name in FetchContent, CPM or ExternalProject: { fmt = "third_party/fmt" }. With an '
+            "entry, downloads fail."
         ),
     ] = msgspec.field(default_factory=dict)
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables for all targets.")] = msgspec.field(
@@ -53,15 +53,13 @@ class Native(Table, frozen=True):
         bool,
         Meta(
             description="Whether shared libraries export only the symbols in `exports`, if the code does not mark "
-                "them. On Windows, `exports` then needs exact names. For macOS, the code must mark its "
-                "exports."
+            "them. On Windows, `exports` then needs exact names. For macOS, the code must mark its "
+            "exports."
         ),
     ] = False
     symbols: Annotated[
         bool,
-        Meta(
-            description="Whether to write an archive of debug symbols for each target except Windows."
-        ),
+        Meta(description="Whether to write an archive of debug symbols for each target except Windows."),
     ] = False
 
 

@@ -31,40 +31,36 @@ class WheelConfig(Table, frozen=True):
         str,
         Meta(
             description="Folder of the wheel's pyproject.toml. Leave it out if your own build puts the wheel into "
-                "dist/."
+            "dist/."
         ),
     ] = ""
     name: Annotated[
         str,
-        Meta(
-            description="Name of the distribution, as in its pyproject.toml. By default, the folder's name."
-        ),
+        Meta(description="Name of the distribution, as in its pyproject.toml. By default, the folder's name."),
     ] = ""
     module_name: Annotated[
         str,
         Meta(
             description="Name with which Python imports the package, such as cv2. By default, the distribution's name "
-                "in lowercase, with underscores."
+            "in lowercase, with underscores."
         ),
     ] = ""
     runtime: Annotated[
         Literal["", "none", "required"],
         Meta(
             description="required: the wheel requires the runtime's ordinary distribution. none: users install it "
-                "apart, and the audit accepts that."
+            "apart, and the audit accepts that."
         ),
     ] = ""
     extras: Annotated[
         Literal["none", "channels"],
-        Meta(
-            description="channels: one extra for each distribution of the runtime, such as cpu and gpu."
-        ),
+        Meta(description="channels: one extra for each distribution of the runtime, such as cpu and gpu."),
     ] = "none"
     kind: Annotated[
         str,
         Meta(
             description="Python versions of a wheel: py3-none (any), cpXY-abi3 (CPython X.Y and newer), "
-                "cpXY-abi3.abi3t (also free-threaded, from 3.15 on), cpython (the CPython that builds it).",
+            "cpXY-abi3.abi3t (also free-threaded, from 3.15 on), cpython (the CPython that builds it).",
             extra_json_schema={"pattern": WHEEL_KINDS.pattern},
         ),
     ] = "py3-none"
@@ -72,7 +68,7 @@ class WheelConfig(Table, frozen=True):
         tuple[Annotated[str, Meta(extra_json_schema={"pattern": PYTHONS.pattern})], ...],
         Meta(
             description="CPython versions for the kind cpython, such as 3.10 and 3.13t (free-threaded). By default, "
-                "the one that runs latebind, for this machine."
+            "the one that runs latebind, for this machine."
         ),
     ] = ()
 
@@ -87,22 +83,18 @@ class NugetConfig(Table, frozen=True):
 
     id: Annotated[
         NugetId,
-        Meta(
-            description="Id of the NuGet package, such as Acme.Core."
-        ),
+        Meta(description="Id of the NuGet package, such as Acme.Core."),
     ]
     managed: Annotated[
         str,
         Meta(
             description="Folder with one .csproj, whose assembly is added. A package that it references needs "
-                'PrivateAssets="all", unless the NuGet package also requires it.'
+            'PrivateAssets="all", unless the NuGet package also requires it.'
         ),
     ] = ""
     runtime: Annotated[
         NugetId,
-        Meta(
-            description="Id of the runtime's NuGet package to depend on, such as Microsoft.ML.OnnxRuntime."
-        ),
+        Meta(description="Id of the runtime's NuGet package to depend on, such as Microsoft.ML.OnnxRuntime."),
     ] = ""
     description: Annotated[
         str,
@@ -116,7 +108,7 @@ class NugetConfig(Table, frozen=True):
         bool | Literal["auto"],
         Meta(
             description="Whether to make one NuGet package for each target, and one that depends on all. auto: if a "
-                "single one would exceed the feed's limit."
+            "single one would exceed the feed's limit."
         ),
     ] = "auto"
     tags: Annotated[tuple[str, ...], Meta(description="Search terms for the package.")] = ()
@@ -136,7 +128,7 @@ class Package(Table, frozen=True):
         tuple[str, ...],
         Meta(
             description="Symbols that the libraries may export, as names or globs; exact names must be there. "
-                "Required, except with `ep` or `plugin`.",
+            "Required, except with `ep` or `plugin`.",
             min_length=1,
         ),
     ] = ()
@@ -153,21 +145,15 @@ class Package(Table, frozen=True):
     ] = None
     sdk: Annotated[
         bool | SdkConfig,
-        Meta(
-            description="`true` or a table: make an SDK archive for C and C++ for each target."
-        ),
+        Meta(description="`true` or a table: make an SDK archive for C and C++ for each target."),
     ] = False
     ep: Annotated[
         EpConfig | None,
-        Meta(
-            description="A plugin execution provider (EP) for ONNX Runtime."
-        ),
+        Meta(description="A plugin execution provider (EP) for ONNX Runtime."),
     ] = None
     plugin: Annotated[
         PluginConfig | None,
-        Meta(
-            description="A plugin for another program: a SQLite extension, an ADBC driver, a PJRT plugin."
-        ),
+        Meta(description="A plugin for another program: a SQLite extension, an ADBC driver, a PJRT plugin."),
     ] = None
 
     @property

@@ -21,9 +21,7 @@ class HostedConfig(Table, frozen=True, kw_only=True):
 
     companions: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Globs of files to pack next to the library, such as libacme_*.so."
-        ),
+        Meta(description="Globs of files to pack next to the library, such as libacme_*.so."),
     ] = ()
 
     @property
@@ -56,15 +54,13 @@ class PluginConfig(HostedConfig, frozen=True, kw_only=True):
 
     host: Annotated[
         str,
-        Meta(
-            description="Program that loads the library: SQLite, ADBC, or JAX with PJRT."
-        ),
+        Meta(description="Program that loads the library: SQLite, ADBC, or JAX with PJRT."),
     ]
     name: Annotated[
         str,
         Meta(
             description="Name by which the host knows the plugin, such as vec0. By default, the package's. SQLite "
-                "derives the function to call from the file's name.",
+            "derives the function to call from the file's name.",
             pattern=_NAME.pattern,
         ),
     ] = ""

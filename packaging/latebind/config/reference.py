@@ -113,7 +113,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(_type(option) for option in schema["anyOf"])
     if schema["type"] == "array":
-        return "list" if schema["items"].get("type") == "string" else f"list of {_type(schema['items'])}"
+        return "list" if schema["items"] == {"type": "string"} else f"list of {_type(schema['items'])}"
     if schema["type"] == "object":
         return f"table of {_type(schema['additionalProperties'])}"
     return str(schema["type"])

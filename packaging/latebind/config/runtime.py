@@ -15,23 +15,19 @@ from latebind.tables.targets import target
 class RuntimeUse(Table, frozen=True, kw_only=True):
     """A runtime that the native code binds late. The code finds it at run time and does not link it."""
 
-    preset: Annotated[
-        str, Meta(description="Preset of the runtime, or none if you describe it.")
-    ] = ""
+    preset: Annotated[str, Meta(description="Preset of the runtime, or none if you describe it.")] = ""
     describe: Annotated[DescribedRuntime | None, Meta(description="Description of a runtime that has no preset.")] = (
         None
     )
     minimum: Annotated[
         str,
-        Meta(
-            description="Oldest version that works, for loader, package metadata and verification."
-        ),
+        Meta(description="Oldest version that works, for loader, package metadata and verification."),
     ]
     drop_in: Annotated[
         bool,
         Meta(
             description="Whether CMake finds a stub in place of the runtime. Code that links the runtime then needs "
-                "no change."
+            "no change."
         ),
     ] = False
     headers: Annotated[
@@ -41,14 +37,12 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
         Literal["required", "recommended", "suggested"],
         Meta(
             description="How much the libraries need the runtime, in the section .note.dlopen, which Linux "
-                "distributions read."
+            "distributions read."
         ),
     ] = "recommended"
     libc: Annotated[
         tuple[Literal["glibc", "musl"], ...],
-        Meta(
-            description="C libraries on Linux for which your users can get the runtime, besides the preset's."
-        ),
+        Meta(description="C libraries on Linux for which your users can get the runtime, besides the preset's."),
     ] = ()
     policy: Annotated[
         Literal["never-linked"], Meta(description="never-linked: the audit reports a linked or bundled runtime.")

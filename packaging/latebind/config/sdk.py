@@ -16,7 +16,7 @@ class SdkConfig(Table, frozen=True, kw_only=True):
         int,
         Meta(
             description="Version of the binary interface, for the SONAME in the archive: 1 gives libx.so.1. A "
-                "target's SOVERSION in CMake takes precedence. No effect on Windows.",
+            "target's SOVERSION in CMake takes precedence. No effect on Windows.",
             ge=0,
         ),
     ]

@@ -24,7 +24,7 @@ class VerifyData(Table, frozen=True):
         dict[str, tuple[str, ...]],
         Meta(
             description='Requirements of the script, by the runtime version from which a list applies: { "1.19" = '
-                "[...] }, or { default = [...] }."
+            "[...] }, or { default = [...] }."
         ),
     ] = msgspec.field(default_factory=dict)
 
@@ -42,9 +42,7 @@ class VerifyOwn(Table, frozen=True):
     ] = msgspec.field(default_factory=dict)
     native_only: Annotated[
         bool,
-        Meta(
-            description="Whether to skip the runtime on emulated machines and with further CPythons."
-        ),
+        Meta(description="Whether to skip the runtime on emulated machines and with further CPythons."),
     ] = False
 
     def count_required(self, version: str) -> int:
@@ -64,22 +62,20 @@ class Verify(Table, frozen=True):
         str,
         Meta(
             description="Script that computes the cases without the packages (--reference). Those that it cannot "
-                "compute do not count."
+            "compute do not count."
         ),
     ] = ""
     at_least: Annotated[
         dict[str, Annotated[int, Meta(ge=0)]],
         Meta(
             description='How many cases must pass, by the runtime version from which a number applies: { "1.19" = '
-                "1000 }."
+            "1000 }."
         ),
     ] = msgspec.field(default_factory=dict)
     data: Annotated[VerifyData | None, Meta(description="Script that prepares inputs and expected outputs.")] = None
     wheel: Annotated[
         str,
-        Meta(
-            description="Script that tests an installed wheel where it was built, for cibuildwheel."
-        ),
+        Meta(description="Script that tests an installed wheel where it was built, for cibuildwheel."),
     ] = ""
     dotnet: Annotated[str, Meta(description="Folder of a console project that uses the NuGet packages.")] = ""
     c: Annotated[str, Meta(description="Folder of a CMake project in C that uses the NuGet packages.")] = ""
@@ -90,9 +86,7 @@ class Verify(Table, frozen=True):
     ] = msgspec.field(default_factory=dict)
     own: Annotated[
         dict[str, VerifyOwn],
-        Meta(
-            description="Settings for one runtime. With several runtimes, the scripts get --runtime NAME."
-        ),
+        Meta(description="Settings for one runtime. With several runtimes, the scripts get --runtime NAME."),
     ] = msgspec.field(default_factory=dict)
     each_minor: Annotated[
         tuple[str, ...],
@@ -100,22 +94,20 @@ class Verify(Table, frozen=True):
     ] = ()
     pythons: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Further CPythons to test wheels with, such as 3.11; with --all, for this machine's target."
-        ),
+        Meta(description="Further CPythons to test wheels with, such as 3.11; with --all, for this machine's target."),
     ] = ()
     required: Annotated[
         tuple[str, ...],
         Meta(
             description="Globs of the ids of test cases that must pass before a release, such as */linux-x64/*/works. "
-                "By default, `works` for every target that has the runtime, and every negative scenario."
+            "By default, `works` for every target that has the runtime, and every negative scenario."
         ),
     ] = ()
     level: Annotated[
         Level,
         Meta(
             description="What the gate accepts: real (on the system itself), emulated, or glue (without the real "
-                "runtime)."
+            "runtime)."
         ),
     ] = "emulated"
 

@@ -53,9 +53,7 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     ] = ""
     package: Annotated[
         str,
-        Meta(
-            description="Java package of the class NativeLibrary. By default from group and name."
-        ),
+        Meta(description="Java package of the class NativeLibrary. By default from group and name."),
     ] = ""
     release: Annotated[
         int,
@@ -63,9 +61,7 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     ] = OLDEST_JAVA
     runtime: Annotated[
         str,
-        Meta(
-            description="Artifact of the runtime that the JAR requires, as group:name. By default, it is optional."
-        ),
+        Meta(description="Artifact of the runtime that the JAR requires, as group:name. By default, it is optional."),
     ] = ""
 
     @property

@@ -42,7 +42,7 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
         str,
         Meta(
             description="Name of the main package, such as tiny or @acme/tiny. Those for single targets are "
-                "<name>-linux-x64 and so on.",
+            "<name>-linux-x64 and so on.",
             pattern=f"^{NPM_NAME.pattern}$",
         ),
     ]
@@ -50,7 +50,7 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
         str,
         Meta(
             description="Folder of the main package's own files: index.cjs (or index.js), index.mjs, index.d.ts, "
-                "index.d.mts. By default, the generated module is the entry point."
+            "index.d.mts. By default, the generated module is the entry point."
         ),
     ] = ""
     dependencies: Annotated[
@@ -60,12 +60,10 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
         str,
         Meta(
             description="npm package of the runtime to depend on, such as onnxruntime-node. By default, the runtime "
-                "is an optional peer dependency."
+            "is an optional peer dependency."
         ),
     ] = ""
-    keywords: Annotated[
-        tuple[str, ...], Meta(description="Search terms. By default, NuGet's tags.")
-    ] = ()
+    keywords: Annotated[tuple[str, ...], Meta(description="Search terms. By default, NuGet's tags.")] = ()
 
     @property
     def folders(self) -> dict[str, tuple[str, tuple[str, ...]]]:
