@@ -153,7 +153,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     name: Annotated[
         str,
         Meta(
-            description="Name of the runtime here, in CMake and in C (lb_<name>).",
+            description="Name of the runtime here, in CMake and in C (lb_<name>), such as thing.",
             extra_json_schema={"pattern": RUNTIME_NAME.pattern},
         ),
     ]

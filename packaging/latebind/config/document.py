@@ -42,7 +42,7 @@ class ProjectTable(Table, frozen=True):
     description: Annotated[
         str,
         Meta(
-            description="One line for package metadata, at most 4,000 characters.",
+            description="One-line description for package metadata, at most 4,000 characters.",
             max_length=MAX_DESCRIPTION,
         ),
     ] = ""

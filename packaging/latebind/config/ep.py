@@ -24,8 +24,8 @@ class EpConfig(HostedConfig, frozen=True, kw_only=True):
     id: Annotated[
         str,
         Meta(
-            description="Short name, such as tiny-npu. The wheel is onnxruntime-ep-<id>, its module "
-            "onnxruntime_ep_<id>.",
+            description="Short name, such as tiny-npu: lowercase letters and digits, with single - between them. The "
+            "wheel is onnxruntime-ep-<id>, its module onnxruntime_ep_<id>.",
             pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
         ),
     ]
@@ -44,8 +44,9 @@ class EpConfig(HostedConfig, frozen=True, kw_only=True):
     vendor: Annotated[
         str,
         Meta(
-            description="First part of the NuGet package's id <vendor>.ML.OnnxRuntime.EP.<Id>. Without `vendor` and "
-            "`nuget`, there is no NuGet package.",
+            description="First part of the NuGet package's id <vendor>.ML.OnnxRuntime.EP.<Id>, such as Acme. It has "
+            "letters and digits, and begins with a letter. Without `vendor` and `nuget`, there is no "
+            "NuGet package.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""

@@ -59,7 +59,7 @@ class WheelConfig(Table, frozen=True):
     kind: Annotated[
         str,
         Meta(
-            description="Python versions of a wheel: py3-none (any), cpXY-abi3 (CPython X.Y and newer), "
+            description="Python versions that a wheel supports: py3-none (any), cpXY-abi3 (CPython X.Y and newer), "
             "cpXY-abi3.abi3t (also free-threaded, from 3.15 on), cpython (the CPython that builds it).",
             extra_json_schema={"pattern": WHEEL_KINDS.pattern},
         ),
@@ -83,7 +83,10 @@ class NugetConfig(Table, frozen=True):
 
     id: Annotated[
         NugetId,
-        Meta(description="Id of the NuGet package, such as Acme.Core."),
+        Meta(
+            description="Id of the NuGet package, such as Acme.Core. It has letters, digits and _, with single . or - "
+            "between them, and at most 100 characters."
+        ),
     ]
     managed: Annotated[
         str,
@@ -120,7 +123,8 @@ class Package(Table, frozen=True):
     component: Annotated[
         str,
         Meta(
-            description="CMake install component with the package's files, such as core.",
+            description="CMake install component with the package's files, such as core. It has letters, digits, and "
+            "any of . _ -, and does not begin with . or -.",
             pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$",
         ),
     ]

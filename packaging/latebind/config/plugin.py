@@ -59,8 +59,9 @@ class PluginConfig(HostedConfig, frozen=True, kw_only=True):
     name: Annotated[
         str,
         Meta(
-            description="Name by which the host knows the plugin, such as vec0. By default, the package's. SQLite "
-            "derives the function to call from the file's name.",
+            description="Name by which the host knows the plugin, such as vec0. By default, the package's. It begins "
+            "with a letter, and has letters, digits, _ and -. SQLite derives the function to call from "
+            "the file's name.",
             pattern=_NAME.pattern,
         ),
     ] = ""

@@ -36,14 +36,15 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     group: Annotated[
         str,
         Meta(
-            description="The groupId, such as io.github.acme.",
+            description="The groupId, such as io.github.acme. It has letters, digits, and any of . _ -, and does not "
+            "begin with . or -.",
             pattern=f"^{_ID.pattern}$",
         ),
     ]
     name: Annotated[
         str,
         Meta(
-            description="The artifactId, such as core.",
+            description="The artifactId, such as core. The same characters as in the groupId are valid.",
             pattern=f"^{_ID.pattern}$",
         ),
     ]
@@ -53,7 +54,10 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     ] = ""
     package: Annotated[
         str,
-        Meta(description="Java package of the class NativeLibrary. By default from group and name."),
+        Meta(
+            description="Java package of the class NativeLibrary. By default from group and name, such as "
+            "io.github.acme.core."
+        ),
     ] = ""
     release: Annotated[
         int,

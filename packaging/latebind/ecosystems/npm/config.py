@@ -41,7 +41,8 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     name: Annotated[
         str,
         Meta(
-            description="Name of the main package, such as tiny or @acme/tiny. Those for single targets are "
+            description="Name of the main package, such as tiny or @acme/tiny. Name and scope have lowercase letters, "
+            "digits, and any of . _ - after the first character. Those for single targets are "
             "<name>-linux-x64 and so on.",
             pattern=f"^{NPM_NAME.pattern}$",
         ),
