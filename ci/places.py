@@ -45,12 +45,6 @@ source of each place that was tried.
 The current folder and relative entries are never searched.
 
 {systems}
-
-## What hosts find
-
-Packages for these hosts hand the folder to the loader, or open the library:
-
-{hosts}
 """
 
 
@@ -85,5 +79,4 @@ def page() -> str:
         systems=_table(
             ("System", "Folders", "Judged"), [(row["name"], row["where"], row["judged"]) for row in table["system"]]
         ),
-        hosts=_table(("Host", "Place", "Trust"), [(row["name"], row["where"], row["trust"]) for row in table["host"]]),
     )
