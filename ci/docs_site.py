@@ -43,10 +43,8 @@ PLACED = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
-    "latenn/docs/backends.md": "howto/backends.md",
     "latenn/docs/onnxruntime-options.md": "howto/onnxruntime-options.md",
     "latenn/docs/python.md": "reference/python.md",
-    "loadcheck/docs/fixtures.md": "fixtures.md",
     "loadcheck/docs/truth.md": "truth.md",
     "loader/README.md": "loader.md",
 }

@@ -16,16 +16,15 @@ _PAGE = """\
 
 # What does this message mean?
 
-Each section is about one family of messages that appear when a native library does not load, and says what users and
-maintainers of the package can do. Search for the words of your message, or let latebind find the section:
+Search this page for the words of your message, or let latebind find the section:
 
 ```console
 $ latebind doctor --message "libcudart.so.13: cannot open shared object file"
 ```
 
-If one message contains another one, the last part names the cause. `FILE` is the library that the message names, `NAME`
-the package. [loadcheck](../../loadcheck/README.md) reads a package or a library, and reports what keeps it from loading
-before your users see these messages. For messages of latebind's own loader, see ["runtime not found"](not-found.md).
+If a message contains another one, the last part names the cause. `FILE` is the library that the message names, `NAME`
+the package. [loadcheck](../../loadcheck/README.md) finds many of these problems in a package before its users do. For
+messages of latebind's own loader, see ["runtime not found"](not-found.md).
 """
 
 

@@ -24,23 +24,19 @@ _PAGE = """\
 
 # Where a runtime is looked for
 
-The loader and the stubs look in these places, in this order. The first usable runtime is bound. The report has an
-attempt for each place that was tried, with the name in the first column as `source`.
+The loader and the stubs look in these places, in this order, and bind the first usable runtime. The report names the
+source of each place that was tried.
 
 {places}
 
-- **named**: the user or the administrator named the place. It is used as it is, whatever was refused before. A failure
-  in `explicit` or `environment` ends the search. A process with raised privileges reads no environment variable.
-- **host**: the host runs code from there anyway, so that a user who can put a library there can run code already. In a
-  process with raised privileges, the place is judged.
+- **named**: used as it is; a failure in `explicit` or `environment` ends the search. A process with raised privileges
+  reads no environment variable.
+- **host**: the host runs code from there anyway. In a process with raised privileges, the place is judged.
 - **running**: its code runs in this process already.
-- **judged**: the file is refused unless only trusted users can change the way to it: see
-  [the rule](threats.md#trusted-places). An error message names the variable in which you can name a refused file.
-- **folder**: depends on the folder, as the last table shows.
+- **judged**: refused unless [only trusted users can change the way to it](threats.md#trusted-places).
+- **folder**: see the system's search.
 
 ## Packages around a stub
-
-A stub knows no host. It looks for the packages in which runtimes are published:
 
 {packages}
 
@@ -49,13 +45,6 @@ A stub knows no host. It looks for the packages in which runtimes are published:
 The current folder and relative entries are never searched.
 
 {systems}
-
-## What hosts find
-
-A package for one of these hosts finds the runtime with the host's own rule, and hands the folder to the loader or opens
-the library:
-
-{hosts}
 """
 
 
@@ -90,5 +79,4 @@ def page() -> str:
         systems=_table(
             ("System", "Folders", "Judged"), [(row["name"], row["where"], row["judged"]) for row in table["system"]]
         ),
-        hosts=_table(("Host", "Place", "Trust"), [(row["name"], row["where"], row["trust"]) for row in table["host"]]),
     )

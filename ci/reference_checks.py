@@ -6,7 +6,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from loadcheck.engine.catalog import FAMILIES, checks
-from loadcheck.model import PROFILES
 from loadcheck.reports.pages import render_page
 
 if TYPE_CHECKING:
@@ -34,34 +33,17 @@ def check_pages() -> dict[str, str]:
 def check_index() -> str:
     """The list of all checks by family. On the site each code becomes a link to its page."""
     lines = ["# Checks", "", _INTRODUCTION]
-    lines += [
-        "",
-        "| `--profile` | Which checks it runs |",
-        "|---|---|",
-        *(f"| `{name}` | {what} |" for name, what in PROFILES.items()),
-    ]
     for family, family_checks in groupby(_published().values(), key=lambda check: check.code[:3]):
-        lines += ["", f"## {family}xx {FAMILIES[family]}", "", *_HEAD]
-        lines += [
-            f"| {check.code} | {check.severity} | {check.title} | {_name_profile(check)} |" for check in family_checks
-        ]
+        lines += ["", f"## {family}xx {FAMILIES[family]}", "", "| Code | Severity | What it finds |", "|---|---|---|"]
+        lines += [f"| {check.code} | {check.severity} | {check.title} |" for check in family_checks]
     return "\n".join(lines) + "\n"
 
 
-def _name_profile(check: Check) -> str:
-    """The narrowest profile that runs a check; `all` runs every check."""
-    return next((name for name in PROFILES if name in check.profiles), "all")
-
-
-_HEAD = ("| Code | Severity | What it finds | Profile |", "|---|---|---|---|")
-_INTRODUCTION = """`loadcheck --explain CODE` explains a check: why it exists, an example, how to fix a finding, and how
-to suppress the check. [Choose checks](../howto/audit.md#choose-checks), or [write your own](../howto/checks.md).
+_INTRODUCTION = """`loadcheck --explain CODE` prints the page of a check. [Choose
+checks](../howto/audit.md#choose-checks), or [write your own](../howto/checks.md).
 
 | Severity | Meaning |
 |---|---|
 | error | The package cannot be installed, found, loaded or imported where it should work, or has a security hole |
-| warning | The package fails, or will fail, for some of its users |
-| note | Nothing fails, but the package could be better |
-
-Some findings have another severity than their check: its page lists the cases. A finding that rests on something that
-the package does not show names it (`assumes:`), and is a warning at most."""
+| warning | The package fails for some of its users, or under a condition that the finding names (`assumes:`) |
+| note | Nothing fails, but the package could be better |"""

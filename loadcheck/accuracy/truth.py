@@ -40,16 +40,10 @@ _WEIGHT = tuple(_MARKS)
 _SYSTEMS = {"manylinux": "Linux", "macosx": "macOS", "win": "Windows"}
 _INTRODUCTION = """# Published packages, audited
 
-This page lists what `latebind audit` finds in wheels that other projects publish. The audit uses the rules for any
-package and the presets of all runtimes. A finding means that the wheel breaks a rule, not that it fails. For example,
-torchvision needs libraries that `import torch` has loaded before.
-
-`python -m accuracy.truth` audits [the pinned wheels](../accuracy/wheels.toml) and writes this page. With `--confirm`,
-it checks every finding with other tools, such as readelf. [A table](../accuracy/evidence.py) has the command for each
-code, and the evidence that its output must show.
-
-Errors are **bold**, warnings are plain, and notes are in *italics*. If a wheel has several findings with the same code,
-the most severe one determines the style.
+What `latebind audit` finds in [pinned wheels](../accuracy/wheels.toml) of other projects, with all presets of
+runtimes. A finding means that the wheel breaks a rule, not that it fails for everybody. `python -m accuracy.truth`
+writes this page; with `--confirm`, other tools such as readelf [confirm](../accuracy/evidence.py) every finding.
+Errors are **bold**, warnings plain, notes in *italics*.
 """
 
 
@@ -135,13 +129,11 @@ def render(document: Mapping[str, Any]) -> str:
     remarks: Mapping[str, str] = msgspec.toml.decode(WHEELS.read_bytes())["remarks"]
     projects = sorted({wheel["project"] for wheel in wheels})
     by_project = {(wheel["project"], wheel["system"]): wheel for wheel in wheels}
-    summary = [(name, *(_field(by_project.get((name, system))) for system in _SYSTEMS.values())) for name in projects]
-    return "\n".join([
-        _INTRODUCTION,
-        _table(("project", *_SYSTEMS.values()), summary),
-        "## Projects\n",
-        "".join(f"- **{name}**: {remarks[name]}\n" for name in projects),
-    ])  # fmt: skip
+    rows = [
+        (name, *(_field(by_project.get((name, system))) for system in _SYSTEMS.values()), remarks.get(name, ""))
+        for name in projects
+    ]
+    return f"{_INTRODUCTION}\n{_table(('project', *_SYSTEMS.values(), 'note'), rows)}"
 
 
 def _field(wheel: Mapping[str, Any] | None) -> str:

@@ -76,7 +76,7 @@ def test_a_link_that_leaves_the_documents_leads_to_the_repository(site):
 
 def test_codes_of_checks_lead_to_their_pages(site):
     assert 'href="LB103.html"' in (site / "checks/index.html").read_text("utf-8")
-    assert 'href="../checks/LB103.html"' in (site / "explanation/why.html").read_text("utf-8")
+    assert 'href="../checks/LB101.html"' in (site / "howto/adopt.html").read_text("utf-8")
     assert 'href="LB102.html"' in (site / "checks/LB101.html").read_text("utf-8")
 
 

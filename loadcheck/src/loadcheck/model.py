@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NewType
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Literal, NewType
 
 Rid = NewType("Rid", str)
 """A portable .NET runtime identifier: `linux-x64`."""
@@ -18,13 +15,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """From the most severe to the least."""
 Profile = Literal["loads", "runtime", "all"]
 """A choice of the audit's checks."""
-PROFILES: Mapping[Profile, str] = {
-    "loads": "Checks of whether a package installs and loads, and whether it has a security hole. The default for "
-    "packages of other projects without `--preset`",
-    "runtime": "Checks of late binding: whether the runtime is linked, bundled, renamed, embedded or required. The "
-    "default for packages of other projects with `--preset`",
-    "all": "Every check. The default for your own project",
-}
+PROFILES: tuple[Profile, ...] = ("loads", "runtime", "all")
 """The values of `--profile`, from the narrowest to the widest."""
 FailOn = Literal["error", "warning", "never"]
 """The least severity with which a finding fails an audit."""

@@ -45,10 +45,7 @@ class DescribedFiles(Table, frozen=True):
 
     linux: Annotated[
         tuple[str, ...],
-        Meta(
-            description="File names on Linux, in order of preference. The loader uses names with *, such as "
-            "libthing.so.*, only to search folders."
-        ),
+        Meta(description="File names on Linux, in order of preference. Names with * are only for folders."),
     ] = ()
     macos: Annotated[tuple[str, ...], Meta(description="File names on macOS, in the same form.")] = ()
     windows: Annotated[tuple[str, ...], Meta(description="File names on Windows, in the same form.")] = ()
@@ -59,9 +56,7 @@ class DescribedPython(Table, frozen=True):
 
     folder: Annotated[
         str | tuple[str, ...],
-        Meta(
-            description="Folder of the library below site-packages, such as thing/lib. A list if it differs by system."
-        ),
+        Meta(description="Folder of the library below site-packages, such as thing/lib. A list if systems differ."),
     ]
     extras: Annotated[
         dict[str, str],
@@ -79,33 +74,26 @@ class DescribedVariant(Table, frozen=True, kw_only=True):
 
     minimum: Annotated[
         str,
-        Meta(
-            description="Oldest suitable version; newer versions of the same major version are suitable, too. Leave it "
-            "out if the library does not report its version."
-        ),
+        Meta(description="Oldest suitable version of this major version, unless the library reports none."),
     ] = ""
     files: Annotated[DescribedFiles, Meta(description="File names of the library.")]
     python: Annotated[DescribedPython | None, Meta(description="The wheels that supply it.")] = None
     advice: Annotated[
         str,
-        Meta(
-            description="Command that installs it, for messages. The default is pip install with the first "
-            "distribution of `python`."
-        ),
+        Meta(description="Command that installs it, for messages."),
     ] = ""
     companions: Annotated[
         DescribedFiles,
         Meta(
             description="Files that the library opens by itself, such as libthing-core.so.{major}.{minor}. Without "
-            "them, the library counts as incomplete, and the message names the file. A file without {major} must be in "
-            "all variants: the loader looks for it before it calls the library."
+            "them, it counts as incomplete."
         ),
     ] = DescribedFiles()
     signs: Annotated[
         tuple[str, ...],
         Meta(
-            description="Files of other packages that need this variant, below site-packages, such as "
-            "thing12/lib/libcore.so.12. If one is installed or loaded, messages advise to install this variant only."
+            description="Files of other packages below site-packages that need this variant. If one is there, "
+            "messages advise this variant only."
         ),
     ] = ()
 
@@ -116,63 +104,45 @@ class DescribedStub(Table, frozen=True):
     functions: Annotated[
         tuple[str, ...],
         Meta(
-            description="C functions of the runtime, functions of C++ by their symbols (_ZN5thing3runEv), or files "
-            "that list them: a shared library, a .def file or a C header. Files are relative to native.source. A "
-            "pattern such as thing_* selects functions from the files.",
+            description="C functions, C++ functions by their symbols (_ZN5thing3runEv), or files that list them, "
+            "relative to native.source: a shared library, a .def file or a C header. A pattern such as "
+            "thing_* selects from the files.",
             min_length=1,
         ),
     ]
     failures: Annotated[
         dict[str, int | Literal["message", "nan", "nothing", "abort"]],
         Meta(
-            description="What each function returns if there is no runtime or the runtime lacks the function, by "
-            "pattern; the last match takes precedence. The value is a number (also 0 for a pointer), "
-            '"message" (return a text that names the problem), "nan" (for functions that return float or double), '
-            '"nothing" (for functions that return void), or "abort" (print the message and end the process). The '
-            'default is "abort".'
+            description="What each function does if it cannot be called, by pattern; the last match takes precedence. "
+            'A number (0 also for a pointer), "message", "nan", "nothing", or "abort", the default, which '
+            "ends the process."
         ),
     ] = msgspec.field(default_factory=dict)
     since: Annotated[
         dict[str, tuple[str, ...]],
-        Meta(
-            description="Further functions, by the version that has them first. If an older one is bound, the message "
-            "names that version. A program can call them if it does without them where they are missing."
-        ),
+        Meta(description="Further functions, by the version that has them first. Messages name it."),
     ] = msgspec.field(default_factory=dict)
     library: Annotated[
         str,
-        Meta(
-            description="Name after -l in link commands. The default comes from the first file name on Linux or macOS: "
-            "thing for libthing.so.1."
-        ),
+        Meta(description="Name after -l. By default from the file names: thing for libthing.so.1."),
     ] = ""
     packages: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Names for find_package(). By default, these are the names of the runtime and of the library."
-        ),
+        Meta(description="Names for find_package(). By default, those of the runtime and the library."),
     ] = ()
     targets: Annotated[
         tuple[str, ...],
-        Meta(description="Further CMake targets that projects link. NAME and NAME::NAME of each package always exist."),
+        Meta(description="Further CMake targets that projects link, besides NAME and NAME::NAME of each package."),
     ] = ()
     variables: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Variables of CMake in which find modules keep the library, such as CUDA_nvrtc_LIBRARY of "
-            "FindCUDAToolkit. They get the stub."
-        ),
+        Meta(description="Variables in which CMake's find modules keep the library, such as CUDA_nvrtc_LIBRARY."),
     ] = ()
     pkg_config: Annotated[str, Meta(description="Name for pkg-config. The default is `library`.")] = ""
-    header: Annotated[
-        str, Meta(description="Name of a header: latebind finds the folder of all headers by this file.")
-    ] = ""
+    header: Annotated[str, Meta(description="A header by which latebind finds the folder of all headers.")] = ""
     system: Annotated[
         bool,
-        Meta(
-            description="Whether the stub also searches the system's libraries. Set false if the system may have "
-            "an old copy that belongs to other programs."
-        ),
+        Meta(description="Whether the stub also searches the system's libraries."),
     ] = True
 
 
@@ -183,15 +153,14 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     name: Annotated[
         str,
         Meta(
-            description="Name of the runtime in this file, in CMake and in C (lb_<name>), such as thing.",
+            description="Name of the runtime here, in CMake and in C (lb_<name>), such as thing.",
             extra_json_schema={"pattern": RUNTIME_NAME.pattern},
         ),
     ]
     entry: Annotated[
         str,
         Meta(
-            description="An exported function that only this library has, such as thing_version. It reports the "
-            "version, unless `version` is own.",
+            description="An exported function that only this library has, such as thing_version.",
             extra_json_schema={"pattern": C_FUNCTION.pattern},
         ),
     ]
@@ -200,88 +169,73 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             "text", "integer", "integer-out", "two-numbers", "three-numbers", "four-numbers", "structure", "none", "own"
         ],
         Meta(
-            description="How `entry` reports the version. text: const char* entry(void), or entry(int), which gets 0. "
-            "integer: unsigned entry(void), with `scale`, and `bits` if it is uint64_t. integer-out: entry(unsigned*), "
-            "with `scale`. two-numbers, three-numbers, four-numbers: entry(unsigned*, ...). structure: entry(void) "
-            "returns the address of three numbers, with `bits`. none: the library does not report its version. own: "
-            "your project defines lb_<name>_read_version()."
+            description="How `entry` reports the version: as text, as an integer with `scale`, through pointers to "
+            "integers, as a structure with `bits`, not at all, or by your own lb_<name>_read_version()."
         ),
     ]
     scale: Annotated[
         tuple[int, ...],
         Meta(
-            description="What one major, one minor and one patch version count in the integer: [10000, 100, 1] if "
-            "20304 is 2.3.4, [0x10000, 0x100, 1] if 0x020304 is."
+            description="What one major, minor and patch version count in the integer: [10000, 100, 1] if 20304 is "
+            "2.3.4."
         ),
     ] = ()
     bits: Annotated[
         Literal[8, 16, 32, 64],
-        Meta(description="Size of each number of the structure (8, 16 or 32) or of the integer (32 or 64)."),
+        Meta(description="Size of each number of the structure (8, 16, 32), or of the integer (32, 64)."),
     ] = 32
     built: Annotated[
         str,
         Meta(
-            description="Newest version that you have tried. The loader also uses newer versions, and its report "
-            "notes that. Only a library without a version may leave it out."
+            description="Newest version that you have tried; newer ones are used, too. Only for a library without a "
+            "version, leave it out."
         ),
     ] = ""
     files: Annotated[DescribedFiles, Meta(description="File names of the library.")] = DescribedFiles()
     python: Annotated[
         DescribedPython | None,
-        Meta(description="The wheels that supply the runtime. Only a file for `latebind stub` may leave it out."),
+        Meta(description="The wheels that supply the runtime. `latebind stub` needs none."),
     ] = None
     variants: Annotated[
         tuple[DescribedVariant, ...],
-        Meta(
-            description="Several major versions, the best first, in place of `files`, `python` and `advice`. The first "
-            "that is installed is bound."
-        ),
+        Meta(description="Several major versions, the best first, in place of `files`, `python` and `advice`."),
     ] = ()
     driver: Annotated[
         bool,
-        Meta(
-            description="Whether the library is a part of a device's driver, which Windows has in the system folder. "
-            "Other libraries are refused there."
-        ),
+        Meta(description="Whether it is part of a device's driver, which Windows has in the system folder."),
     ] = False
     roots: Annotated[
         tuple[str, ...],
-        Meta(
-            description="More folders for stubs, below a folder that an environment variable names: THING_HOME/lib. "
-            "Searched last, after the system."
-        ),
+        Meta(description="More folders for stubs, searched last, below one that a variable names: THING_HOME/lib."),
     ] = ()
     advice: Annotated[
         str,
         Meta(
-            description="Command that installs the runtime, for messages. The default is pip install with the first "
-            "distribution of `python`. A file for `latebind stub` needs it if it has no `python`."
+            description="Command that installs the runtime, for messages. By default, pip install with the first "
+            "distribution of `python`."
         ),
     ] = ""
     stub: Annotated[DescribedStub | None, Meta(description="The stub for `drop_in` and `latebind stub`.")] = None
     title: Annotated[str, Meta(description="Name of the runtime in messages. The default is `name`.")] = ""
     environment: Annotated[
         str,
-        Meta(
-            description="Environment variable that names the runtime's file or folder. The default is <NAME>_LIB_PATH."
-        ),
+        Meta(description="Variable that names the runtime's file or folder. By default, <NAME>_LIB_PATH."),
     ] = ""
     nuget: Annotated[
         tuple[NugetId, ...],
-        Meta(description="Ids of the NuGet packages that supply the runtime, without versions, such as Acme.Thing."),
+        Meta(description="Ids of the NuGet packages that supply the runtime, such as Acme.Thing."),
     ] = ()
     markers: Annotated[
         tuple[str, ...],
         Meta(
-            description="Strings that only the runtime itself contains. The audit uses them to detect a copy that "
-            "was linked in."
+            description="Strings that only the runtime contains, by which the audit detects a copy that was linked in."
         ),
     ] = ()
     compatible: Annotated[
         Compatible,
         Meta(
-            description="Which versions from the minimum on have the same interface. major: those of the same major "
-            "version. minor: those of the same major and minor version. always: all later versions."
+            description="Which versions from the minimum on have the same interface: those of the same major version, "
+            "of the same minor version, or always all."
         ),
     ] = "major"
     libc: Annotated[

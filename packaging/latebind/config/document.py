@@ -36,13 +36,13 @@ class ProjectTable(Table, frozen=True):
 
     name: Annotated[
         str,
-        Meta(description="Name of the project. Reports, SDK archives and symbol archives use it.", min_length=1),
+        Meta(description="Name of the project, in reports and archives.", min_length=1),
     ]
     version: Annotated[str, Meta(description="Version of all packages, in the form of PEP 440.", min_length=1)]
     description: Annotated[
         str,
         Meta(
-            description="One-line description of the project for package metadata, at most 4,000 characters.",
+            description="One-line description for package metadata, at most 4,000 characters.",
             max_length=MAX_DESCRIPTION,
         ),
     ] = ""
@@ -50,25 +50,19 @@ class ProjectTable(Table, frozen=True):
     license_file: Annotated[str, Meta(description="File with the license text.")] = ""
     authors: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Authors for package metadata: names, or names with email addresses: Jane Doe <jane@acme.org>."
-        ),
+        Meta(description="Names, or names with email addresses: Jane Doe <jane@acme.org>."),
     ] = ()
     repository: Annotated[str, Meta(description="URL of the source repository.")] = ""
     readme: Annotated[
         str,
         Meta(
-            description="README file in Markdown for package pages. A wheel has it if "
-            "pyproject.toml lists readme in `dynamic`."
+            description="README in Markdown for package pages; for wheels, if pyproject.toml lists readme in `dynamic`."
         ),
     ] = ""
     icon: Annotated[str, Meta(description="PNG or JPEG file for NuGet packages, at most 1 MB.")] = ""
     sbom: Annotated[
         SbomFormat,
-        Meta(
-            description="Format of the software bill of materials (SBOM) in each package except sdists. Few tools "
-            "read CycloneDX 1.7 yet."
-        ),
+        Meta(description="Format of the SBOM in each package except sdists."),
     ] = "cyclonedx-1.6"
 
     @property
@@ -97,21 +91,20 @@ class Audit(Table, frozen=True):
     profile: Annotated[
         Profile,
         Meta(
-            description="Set of checks to apply. loads: whether packages install, load and are safe; runtime: whether "
-            "packages bind late; all: every check."
+            description="Set of checks: whether packages install, load and are safe (loads), whether they bind late "
+            "(runtime), or every check."
         ),
     ] = "all"
     select: Annotated[
         tuple[str, ...],
-        Meta(description="Codes of checks to apply instead of a profile, or prefixes of codes, such as LB1."),
+        Meta(description="Codes of checks to apply instead of a profile, or prefixes, such as LB1."),
     ] = ()
     ignore: Annotated[tuple[str, ...], Meta(description="Codes of checks to leave out, or prefixes of codes.")] = ()
     fail_on: Annotated[FailOn, Meta(description="Lowest severity that makes the audit fail.")] = "error"
     baseline: Annotated[
         str,
         Meta(
-            description="File that lists known findings. `latebind audit --write-baseline` "
-            "writes it. `latebind release` ignores it."
+            description="File with known findings, of `latebind audit --write-baseline`. `latebind release` ignores it."
         ),
     ] = ""
     waive: Annotated[tuple[Waive, ...], Meta(description="Findings that you accept.")] = ()
@@ -123,8 +116,8 @@ class Release(Table, frozen=True):
     unverified: Annotated[
         dict[str, Annotated[str, Meta(min_length=1)]],
         Meta(
-            description="Packages that may be released although no test case passed for them, each with the reason. "
-            'Each key is a kind (wheel, nupkg, npm, jar or sdk), or a kind and a target: { "sdk/osx-x64" = "..." }.'
+            description="Packages that may be released unverified, each with the reason. Each key is a kind (wheel, "
+            'nupkg, npm, jar or sdk), or a kind and a target: { "sdk/osx-x64" = "..." }.'
         ),
     ] = msgspec.field(default_factory=dict)
 

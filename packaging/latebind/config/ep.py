@@ -24,32 +24,28 @@ class EpConfig(HostedConfig, frozen=True, kw_only=True):
     id: Annotated[
         str,
         Meta(
-            description="Short name, such as tiny-npu. It has lowercase letters and digits, with single - between "
-            "them. "
-            "The wheel is onnxruntime-ep-<id>, and its module is onnxruntime_ep_<id>.",
+            description="Short name, such as tiny-npu: lowercase letters and digits, with single - between them. The "
+            "wheel is onnxruntime-ep-<id>, its module onnxruntime_ep_<id>.",
             pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
         ),
     ]
     names: Annotated[
         tuple[str, ...],
         Meta(
-            description="Names of the execution providers that the library registers, in order of preference.",
+            description="Execution providers that the library registers, in order of preference.",
             min_length=1,
         ),
     ]
     minimum: Annotated[str, Meta(description="Oldest ONNX Runtime that works.")] = EP_FLOOR
     excepted: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Newer releases of ONNX Runtime that do not work. 1.24.1 is one release, and 1.24 is that "
-            "whole minor version."
-        ),
+        Meta(description="Newer releases that do not work: 1.24.1 is one release, 1.24 the whole minor version."),
     ] = ()
     vendor: Annotated[
         str,
         Meta(
             description="First part of the NuGet package's id <vendor>.ML.OnnxRuntime.EP.<Id>, such as Acme. It has "
-            "letters and digits, and begins with a letter. If neither `vendor` nor `nuget` is set, latebind makes no "
+            "letters and digits, and begins with a letter. Without `vendor` and `nuget`, there is no "
             "NuGet package.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),

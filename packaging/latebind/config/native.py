@@ -20,32 +20,30 @@ class Native(Table, frozen=True):
     build: Annotated[
         Literal["cmake", "external"],
         Meta(
-            description="What builds the native code. cmake: latebind does, with CMake. external: your own build does, "
-            "such as Meson or make, and `latebind stage --import` adds its files."
+            description="What builds the native code: CMake, or your own build, whose files `latebind stage --import` "
+            "adds."
         ),
     ] = "cmake"
     cmake: Annotated[
         str,
         Meta(
-            description="Folder of the top-level CMakeLists.txt, relative to `source`. Set it if that file uses "
-            "code in ../src."
+            description="Folder of the top-level CMakeLists.txt, relative to `source`, if that file uses code in "
+            "../src."
         ),
     ] = ""
     exclude: Annotated[
         tuple[str, ...],
         Meta(
-            description="Globs of files and folders that no build reads, such as test data and prebuilt libraries. "
-            "They are relative to the source folder. latebind leaves these files out of the sdist, and "
-            "does not rebuild when they change."
+            description="Globs, relative to `source`, of what no build reads, such as test data. It is left out of "
+            "the sdist."
         ),
     ] = ()
     sources: Annotated[
         dict[SourceName, str],
         Meta(
-            description="Archives or folders of the dependencies that the CMake project would download. Each key is "
-            'the name in FetchContent, CPM or ExternalProject: { fmt = "third_party/fmt" }. Paths are relative to '
-            "`source`. If this table has an entry, downloads of CMake, git and programs that use proxy variables fail "
-            "during the build."
+            description="Archives or folders, relative to `source`, of dependencies that CMake would download, by "
+            'their name in FetchContent, CPM or ExternalProject: { fmt = "third_party/fmt" }. With an '
+            "entry, downloads fail."
         ),
     ] = msgspec.field(default_factory=dict)
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables for all targets.")] = msgspec.field(
@@ -54,18 +52,14 @@ class Native(Table, frozen=True):
     hide: Annotated[
         bool,
         Meta(
-            description="Whether shared libraries export only the symbols in `exports` of the packages. Set it if "
-            "the code does not mark its exported symbols. On Windows, `exports` then needs exact "
-            "names. For macOS, zig's linker ignores lists of symbols: latebind compiles with hidden visibility there, "
-            "so the code must mark its exported symbols."
+            description="Whether shared libraries export only the symbols in `exports`, if the code does not mark "
+            "them. On Windows, `exports` then needs exact names. For macOS, the code must mark its "
+            "exports."
         ),
     ] = False
     symbols: Annotated[
         bool,
-        Meta(
-            description="Whether to write an archive of debug symbols for each target, except for Windows, to "
-            "dist/symbols/. latebind then builds the code twice."
-        ),
+        Meta(description="Whether to write an archive of debug symbols for each target except Windows."),
     ] = False
 
 
@@ -82,7 +76,7 @@ class TargetOptions(Table, frozen=True):
     cxxflags: Annotated[tuple[str, ...], Meta(description="Options for the C++ compiler.")] = ()
     exclude: Annotated[
         tuple[str, ...],
-        Meta(description="Packages that are not made for this target. CMake need not install their components there."),
+        Meta(description="Packages that are not made for this target."),
     ] = ()
 
 
@@ -100,7 +94,7 @@ class Targets(Table, frozen=True):
         str,
         Meta(
             # packaging.tags.mac_platforms: from macOS 11 on no installer knows a tag whose minor version is not 0.
-            description="Oldest supported macOS. From 11 on, installers accept only whole versions such as 13.0.",
+            description="Oldest supported macOS. From 11 on, only whole versions such as 13.0.",
             pattern=r"^(10\.(0|[1-9][0-9]*)|[1-9][0-9]+\.0)$",
         ),
     ] = "11.0"

@@ -30,53 +30,45 @@ class WheelConfig(Table, frozen=True):
     source: Annotated[
         str,
         Meta(
-            description="Folder of the wheel's pyproject.toml. Leave it out if your own build "
-            "makes the wheel: latebind then audits and verifies the wheel that is in dist/."
+            description="Folder of the wheel's pyproject.toml. Leave it out if your own build puts the wheel into "
+            "dist/."
         ),
     ] = ""
     name: Annotated[
         str,
-        Meta(
-            description="Name of the distribution, as in the pyproject.toml of the source folder. The default is the "
-            "name of that folder, with hyphens in place of underscores."
-        ),
+        Meta(description="Name of the distribution, as in its pyproject.toml. By default, the folder's name."),
     ] = ""
     module_name: Annotated[
         str,
         Meta(
-            description="Name with which Python imports the package, such as cv2 or acme.vision. The libraries are in "
-            "this module's folder. The default is the name of the distribution in lowercase, with underscores."
+            description="Name with which Python imports the package, such as cv2. By default, the distribution's name "
+            "in lowercase, with underscores."
         ),
     ] = ""
     runtime: Annotated[
         Literal["", "none", "required"],
         Meta(
-            description="required: the wheel requires the runtime's ordinary distribution, such as onnxruntime. none: "
-            "users install it apart, and the audit accepts that. By default, latebind adds no requirement, and the "
-            "audit reports a wheel that requires no distribution of the runtime, not even in an extra."
+            description="required: the wheel requires the runtime's ordinary distribution. none: users install it "
+            "apart, and the audit accepts that."
         ),
     ] = ""
     extras: Annotated[
         Literal["none", "channels"],
-        Meta(
-            description="channels: the wheel has one extra for each distribution of the runtime, such as cpu and gpu."
-        ),
+        Meta(description="channels: one extra for each distribution of the runtime, such as cpu and gpu."),
     ] = "none"
     kind: Annotated[
         str,
         Meta(
             description="Python versions that a wheel supports: py3-none (any), cpXY-abi3 (CPython X.Y and newer), "
-            "cpXY-abi3.abi3t (also free-threaded CPython, from 3.15 on), cpython (the CPython that "
-            "builds the wheel).",
+            "cpXY-abi3.abi3t (also free-threaded, from 3.15 on), cpython (the CPython that builds it).",
             extra_json_schema={"pattern": WHEEL_KINDS.pattern},
         ),
     ] = "py3-none"
     pythons: Annotated[
         tuple[Annotated[str, Meta(extra_json_schema={"pattern": PYTHONS.pattern})], ...],
         Meta(
-            description="CPython versions for the kind cpython, such as 3.10 and 3.13t (free-threaded). Each "
-            "version gets one wheel for each target. By default, latebind makes one wheel, for the "
-            "CPython that runs it and for this machine."
+            description="CPython versions for the kind cpython, such as 3.10 and 3.13t (free-threaded). By default, "
+            "the one that runs latebind, for this machine."
         ),
     ] = ()
 
@@ -99,22 +91,18 @@ class NugetConfig(Table, frozen=True):
     managed: Annotated[
         str,
         Meta(
-            description="Folder with one .csproj. latebind adds this project's assembly and its "
-            "translations, but no other assemblies. A package that the project references needs "
+            description="Folder with one .csproj, whose assembly is added. A package that it references needs "
             'PrivateAssets="all", unless the NuGet package also requires it.'
         ),
     ] = ""
     runtime: Annotated[
         NugetId,
-        Meta(
-            description="Id of the runtime's NuGet package that the package depends on, such as "
-            "Microsoft.ML.OnnxRuntime. By default, there is no such dependency."
-        ),
+        Meta(description="Id of the runtime's NuGet package to depend on, such as Microsoft.ML.OnnxRuntime."),
     ] = ""
     description: Annotated[
         str,
         Meta(
-            description="One line that describes the package. The default is the project's description.",
+            description="One line. By default, the project's description.",
             max_length=MAX_DESCRIPTION,
         ),
     ] = ""
@@ -122,8 +110,8 @@ class NugetConfig(Table, frozen=True):
     split: Annotated[
         bool | Literal["auto"],
         Meta(
-            description="Whether to make one NuGet package for each target, and one that depends on all of them. "
-            "auto: only if a single package would exceed the feed's size limit."
+            description="Whether to make one NuGet package for each target, and one that depends on all. auto: if a "
+            "single one would exceed the feed's limit."
         ),
     ] = "auto"
     tags: Annotated[tuple[str, ...], Meta(description="Search terms for the package.")] = ()
@@ -135,17 +123,16 @@ class Package(Table, frozen=True):
     component: Annotated[
         str,
         Meta(
-            description="CMake install component that has the package's files, such as core. It has letters, digits, "
-            "and any of . _ -, and does not begin with . or -.",
+            description="CMake install component with the package's files, such as core. It has letters, digits, and "
+            "any of . _ -, and does not begin with . or -.",
             pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$",
         ),
     ]
     exports: Annotated[
         tuple[str, ...],
         Meta(
-            description="Symbols that the package's libraries may export, as names or globs. The libraries must "
-            "export every exact name, on every target. Required, except with `ep` or `plugin`, or if latebind makes "
-            "none of the package's files.",
+            description="Symbols that the libraries may export, as names or globs; exact names must be there. "
+            "Required, except with `ep` or `plugin`.",
             min_length=1,
         ),
     ] = ()
@@ -153,7 +140,7 @@ class Package(Table, frozen=True):
         tuple[str, ...], Meta(description="Other packages of this project that the package requires.")
     ] = ()
     runtime: Annotated[
-        str, Meta(description="Runtime that the package binds. The default is the runtime with the package's name.")
+        str, Meta(description="Runtime that the package binds. By default, the one with the package's name.")
     ] = ""
     wheel: Annotated[WheelConfig | None, Meta(description="Settings of the wheel.")] = None
     nuget: Annotated[
@@ -162,24 +149,15 @@ class Package(Table, frozen=True):
     ] = None
     sdk: Annotated[
         bool | SdkConfig,
-        Meta(
-            description="`true` or a table: make an SDK archive for C and C++ for each target. It has the "
-            "libraries and headers of the package, and of the packages that it requires."
-        ),
+        Meta(description="`true` or a table: make an SDK archive for C and C++ for each target."),
     ] = False
     ep: Annotated[
         EpConfig | None,
-        Meta(
-            description="Settings of a plugin execution provider (EP) for ONNX Runtime. It becomes a wheel and, with "
-            "`ep.vendor` or `nuget`, a NuGet package."
-        ),
+        Meta(description="A plugin execution provider (EP) for ONNX Runtime."),
     ] = None
     plugin: Annotated[
         PluginConfig | None,
-        Meta(
-            description="Settings of a plugin for another program: a SQLite extension, an ADBC driver, a PJRT plugin. "
-            "latebind generates the modules and the assembly that give its path to applications."
-        ),
+        Meta(description="A plugin for another program: a SQLite extension, an ADBC driver, a PJRT plugin."),
     ] = None
 
     @property

@@ -21,10 +21,7 @@ class HostedConfig(Table, frozen=True, kw_only=True):
 
     companions: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Globs of further files of the component, such as libacme_*.so and *.bin. latebind packs "
-            "them next to the library."
-        ),
+        Meta(description="Globs of files to pack next to the library, such as libacme_*.so."),
     ] = ()
 
     @property
@@ -57,17 +54,14 @@ class PluginConfig(HostedConfig, frozen=True, kw_only=True):
 
     host: Annotated[
         str,
-        Meta(
-            description="Program that loads the library: sqlite (an extension), adbc (a driver), or pjrt (a PJRT "
-            "plugin for JAX)."
-        ),
+        Meta(description="Program that loads the library: SQLite, ADBC, or JAX with PJRT."),
     ]
     name: Annotated[
         str,
         Meta(
-            description="Name by which the host knows the plugin, such as vec0. The default is the package's name. The "
-            "name begins with a letter, and has letters, digits, _ and -. SQLite derives the function to call from the "
-            "file's name: sqlite3_vec_init in vec0.so.",
+            description="Name by which the host knows the plugin, such as vec0. By default, the package's. It begins "
+            "with a letter, and has letters, digits, _ and -. SQLite derives the function to call from "
+            "the file's name.",
             pattern=_NAME.pattern,
         ),
     ] = ""

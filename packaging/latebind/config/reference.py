@@ -19,11 +19,8 @@ _PAGES: Mapping[str, tuple[str, frozenset[str]]] = {
 }
 """Each page with its title and the top-level tables on it."""
 
-_INTRODUCTION = """The configuration is in `latebind.toml`, or in the table `[tool.latebind]` of `pyproject.toml`.
-Unless a key says otherwise, its paths are relative to that file.
-
-If `latebind.toml` begins with this line, editors with Taplo (such as Visual Studio Code with Even Better TOML) check
-the file and complete its keys:
+_INTRODUCTION = """The configuration is in `latebind.toml`, or in `[tool.latebind]` of `pyproject.toml`. Paths are
+relative to that file. With this first line, editors with Taplo check the file and complete its keys:
 
 ```toml
 #:schema {schema}
@@ -92,15 +89,15 @@ def _anchor(path: str) -> str:
 def _section(path: str, definition: Mapping[str, Any], anchors: Mapping[str, str]) -> list[str]:
     """A heading, what the table is for, and a row for each key."""
     required = set(definition.get("required", ()))
-    lines = [f"## `{path}`", "", definition.get("description", ""), "", "| key | type | default | meaning |"]
-    lines.append("|---|---|---|---|")
+    lines = [f"## `{path}`", "", definition.get("description", ""), "", "| key | type | meaning |"]
+    lines.append("|---|---|---|")
     by_label = {"RID" if key in targets() else key: (key, schema) for key, schema in definition["properties"].items()}
     for shown, (key, schema) in by_label.items():
         value = schema.get("default")
-        default = "required" if key in required else f"`{json.dumps(value)}`" if value or value is False else ""
+        default = "; required" if key in required else f"; default `{json.dumps(value)}`" if value else ""
         meaning = schema.get("description", "").replace(key, shown).replace("<", "&lt;")
         kind, default = (_type(schema), default) if not _reference(schema)[0] else (_link(schema, anchors), "")
-        lines.append(f"| `{shown}` | {kind} | {default} | {meaning} |")
+        lines.append(f"| `{shown}` | {kind}{default} | {meaning} |")
     return [*lines, ""]
 
 
@@ -116,7 +113,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(_type(option) for option in schema["anyOf"])
     if schema["type"] == "array":
-        return f"list of {_type(schema['items'])}"
+        return "list" if schema["items"] == {"type": "string"} else f"list of {_type(schema['items'])}"
     if schema["type"] == "object":
         return f"table of {_type(schema['additionalProperties'])}"
     return str(schema["type"])

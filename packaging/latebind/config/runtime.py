@@ -15,25 +15,19 @@ from latebind.tables.targets import target
 class RuntimeUse(Table, frozen=True, kw_only=True):
     """A runtime that the native code binds late. The code finds it at run time and does not link it."""
 
-    preset: Annotated[
-        str, Meta(description="Preset of the runtime. Leave it out if you describe the runtime yourself.")
-    ] = ""
+    preset: Annotated[str, Meta(description="Preset of the runtime, or none if you describe it.")] = ""
     describe: Annotated[DescribedRuntime | None, Meta(description="Description of a runtime that has no preset.")] = (
         None
     )
     minimum: Annotated[
         str,
-        Meta(
-            description="Oldest version of the runtime that works. The loader, package metadata and verification "
-            "use it."
-        ),
+        Meta(description="Oldest version that works, for loader, package metadata and verification."),
     ]
     drop_in: Annotated[
         bool,
         Meta(
-            description="Whether CMake finds a stub that binds late when your project searches for the runtime. "
-            "Code that links the runtime then needs no change. A described runtime needs "
-            "[runtime.describe.stub]."
+            description="Whether CMake finds a stub in place of the runtime. Code that links the runtime then needs "
+            "no change."
         ),
     ] = False
     headers: Annotated[
@@ -42,16 +36,13 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
     priority: Annotated[
         Literal["required", "recommended", "suggested"],
         Meta(
-            description="How much the libraries need the runtime, in the section .note.dlopen of ELF files, which "
-            "package managers of Linux distributions read."
+            description="How much the libraries need the runtime, in the section .note.dlopen, which Linux "
+            "distributions read."
         ),
     ] = "recommended"
     libc: Annotated[
         tuple[Literal["glibc", "musl"], ...],
-        Meta(
-            description="C libraries on Linux for which your users can get the runtime, if there are more than the "
-            "preset knows of."
-        ),
+        Meta(description="C libraries on Linux for which your users can get the runtime, besides the preset's."),
     ] = ()
     policy: Annotated[
         Literal["never-linked"], Meta(description="never-linked: the audit reports a linked or bundled runtime.")

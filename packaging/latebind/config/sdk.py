@@ -15,9 +15,8 @@ class SdkConfig(Table, frozen=True, kw_only=True):
     soversion: Annotated[
         int,
         Meta(
-            description="Version of the binary interface, for the SONAME in the archive: 1 gives libx.so.1. A target's "
-            "own SOVERSION in CMake takes precedence. For this SONAME, latebind builds the native code once more. "
-            "Libraries in other packages keep their names. The number has no effect on Windows.",
+            description="Version of the binary interface, for the SONAME in the archive: 1 gives libx.so.1. A "
+            "target's SOVERSION in CMake takes precedence. No effect on Windows.",
             ge=0,
         ),
     ]

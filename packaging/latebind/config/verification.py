@@ -23,8 +23,8 @@ class VerifyData(Table, frozen=True):
     requires: Annotated[
         dict[str, tuple[str, ...]],
         Meta(
-            description="Requirements of the script. Each key is the runtime version from which its list applies, "
-            'with quotes: { "1.19" = [...] }. To use one list for every version, write only the key `default`.'
+            description='Requirements of the script, by the runtime version from which a list applies: { "1.19" = '
+            "[...] }, or { default = [...] }."
         ),
     ] = msgspec.field(default_factory=dict)
 
@@ -38,14 +38,11 @@ class VerifyOwn(Table, frozen=True):
     ] = None
     at_least: Annotated[
         dict[str, Annotated[int, Meta(ge=0)]],
-        Meta(description="How many cases must pass. Each key is the runtime version from which its number applies."),
+        Meta(description="How many cases must pass, by runtime version."),
     ] = msgspec.field(default_factory=dict)
     native_only: Annotated[
         bool,
-        Meta(
-            description="Whether to skip the runtime on emulated machines, and with CPythons other than the one that "
-            "runs latebind, because tests would be too slow there."
-        ),
+        Meta(description="Whether to skip the runtime on emulated machines and with further CPythons."),
     ] = False
 
     def count_required(self, version: str) -> int:
@@ -59,29 +56,26 @@ class Verify(Table, frozen=True):
 
     python: Annotated[str, Meta(description="Script that runs in each clean Python environment.")] = ""
     python_requires: Annotated[
-        tuple[str, ...], Meta(description="Requirements of the scripts, in addition to the packages and the runtime.")
+        tuple[str, ...], Meta(description="Requirements of the scripts, besides the packages and the runtime.")
     ] = ()
     reference: Annotated[
         str,
         Meta(
-            description="Script that computes the same cases without the packages. latebind calls it with "
-            "--reference. Cases that it cannot compute do not count against the packages."
+            description="Script that computes the cases without the packages (--reference). Those that it cannot "
+            "compute do not count."
         ),
     ] = ""
     at_least: Annotated[
         dict[str, Annotated[int, Meta(ge=0)]],
         Meta(
-            description="How many cases must pass. Each key is the runtime version from which its number applies, "
-            'with quotes: { "1.19" = 1000 }.'
+            description='How many cases must pass, by the runtime version from which a number applies: { "1.19" = '
+            "1000 }."
         ),
     ] = msgspec.field(default_factory=dict)
     data: Annotated[VerifyData | None, Meta(description="Script that prepares inputs and expected outputs.")] = None
     wheel: Annotated[
         str,
-        Meta(
-            description="Script that tests an installed wheel on the machine that built it. cibuildwheel uses it "
-            "as the test command."
-        ),
+        Meta(description="Script that tests an installed wheel where it was built, for cibuildwheel."),
     ] = ""
     dotnet: Annotated[str, Meta(description="Folder of a console project that uses the NuGet packages.")] = ""
     c: Annotated[str, Meta(description="Folder of a CMake project in C that uses the NuGet packages.")] = ""
@@ -92,34 +86,28 @@ class Verify(Table, frozen=True):
     ] = msgspec.field(default_factory=dict)
     own: Annotated[
         dict[str, VerifyOwn],
-        Meta(
-            description="Settings that differ for one runtime. With several runtimes, the scripts get --runtime NAME."
-        ),
+        Meta(description="Settings for one runtime. With several runtimes, the scripts get --runtime NAME."),
     ] = msgspec.field(default_factory=dict)
     each_minor: Annotated[
         tuple[str, ...],
-        Meta(description="Targets on which --all tests `each-minor`. The default is the first target."),
+        Meta(description="Targets on which --all tests `each-minor`. By default, the first."),
     ] = ()
     pythons: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Further CPython versions to test wheels with, such as 3.11; only with --all, and for this "
-            "machine's target. By default, no further ones."
-        ),
+        Meta(description="Further CPythons to test wheels with, such as 3.11; with --all, for this machine's target."),
     ] = ()
     required: Annotated[
         tuple[str, ...],
         Meta(
-            description="Globs that match the ids of the test cases that must pass before a release, such as "
-            "*/linux-x64/*/works. The default is `works` for every target that has the runtime, and every "
-            "negative scenario that is planned. `consumed` replaces `works` if all consumers are C or C++ programs."
+            description="Globs of the ids of test cases that must pass before a release, such as */linux-x64/*/works. "
+            "By default, `works` for every target that has the runtime, and every negative scenario."
         ),
     ] = ()
     level: Annotated[
         Level,
         Meta(
-            description="What the gate accepts as passed: real (on the system itself), emulated (also on an emulator) "
-            "or glue (also without the real runtime)."
+            description="What the gate accepts: real (on the system itself), emulated, or glue (without the real "
+            "runtime)."
         ),
     ] = "emulated"
 

@@ -50,25 +50,22 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     ]
     source: Annotated[
         str,
-        Meta(description="Folder of Java sources to compile into the JAR. It has files such as com/acme/Thing.java."),
+        Meta(description="Folder of Java sources to compile into the JAR."),
     ] = ""
     package: Annotated[
         str,
         Meta(
-            description="Java package of the class NativeLibrary. The default comes from group and name, such as "
+            description="Java package of the class NativeLibrary. By default from group and name, such as "
             "io.github.acme.core."
         ),
     ] = ""
     release: Annotated[
         int,
-        Meta(description="Oldest Java version that the classes run on. javac gets it as --release.", ge=OLDEST_JAVA),
+        Meta(description="Oldest Java version that the classes run on.", ge=OLDEST_JAVA),
     ] = OLDEST_JAVA
     runtime: Annotated[
         str,
-        Meta(
-            description="Artifact of the runtime that the JAR requires, as group:name. Without this key, the runtime "
-            "is an optional dependency."
-        ),
+        Meta(description="Artifact of the runtime that the JAR requires, as group:name. By default, it is optional."),
     ] = ""
 
     @property

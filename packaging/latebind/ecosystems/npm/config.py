@@ -41,8 +41,8 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     name: Annotated[
         str,
         Meta(
-            description="Name of the main package, such as tiny or @acme/tiny. The name and the scope have lowercase "
-            "letters, digits, and any of . _ - after the first character. The packages for single targets are named "
+            description="Name of the main package, such as tiny or @acme/tiny. Name and scope have lowercase letters, "
+            "digits, and any of . _ - after the first character. Those for single targets are "
             "<name>-linux-x64 and so on.",
             pattern=f"^{NPM_NAME.pattern}$",
         ),
@@ -50,9 +50,8 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     source: Annotated[
         str,
         Meta(
-            description="Folder of the main package's own files. Its entry points are "
-            "index.cjs (or index.js), index.mjs and index.d.ts, and index.d.mts if the types for import differ. "
-            "Without this folder, the generated module is the entry point."
+            description="Folder of the main package's own files: index.cjs (or index.js), index.mjs, index.d.ts, "
+            "index.d.mts. By default, the generated module is the entry point."
         ),
     ] = ""
     dependencies: Annotated[
@@ -61,13 +60,11 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     runtime: Annotated[
         str,
         Meta(
-            description="npm package of the runtime that the main package depends on, such as onnxruntime-node. "
-            "Without this key, the runtime is an optional peer dependency."
+            description="npm package of the runtime to depend on, such as onnxruntime-node. By default, the runtime "
+            "is an optional peer dependency."
         ),
     ] = ""
-    keywords: Annotated[
-        tuple[str, ...], Meta(description="Search terms. The default is the value of tags in the table nuget.")
-    ] = ()
+    keywords: Annotated[tuple[str, ...], Meta(description="Search terms. By default, NuGet's tags.")] = ()
 
     @property
     def folders(self) -> dict[str, tuple[str, tuple[str, ...]]]:
