@@ -4,9 +4,8 @@
 
 #include "consumer.h"
 
-/* Adds to a text; what there is no memory for is left out, and the text says so by `lost`. */
-static void add(text* out, const char* more) {
-  size_t length = strlen(more);
+/* Adds bytes to a text; what there is no memory for is left out, and the text says so by `lost`. */
+static void add_bytes(text* out, const char* more, size_t length) {
   if (out->length + length >= out->room) {
     size_t room = 2 * (out->length + length) + 4096;
     char* larger = realloc(out->start, room);
@@ -17,17 +16,29 @@ static void add(text* out, const char* more) {
     out->start = larger;
     out->room = room;
   }
-  memcpy(out->start + out->length, more, length + 1);
+  memcpy(out->start + out->length, more, length);
   out->length += length;
+  out->start[out->length] = 0;
+}
+
+static void add(text* out, const char* more) {
+  add_bytes(out, more, strlen(more));
+}
+
+static bool is_plain(char c) {
+  return (unsigned char)c >= ' ' && c != '"' && c != '\\';
 }
 
 /* Adds a text as a string of JSON. */
 static void add_string(text* out, const char* string) {
-  char escaped[8];
   add(out, "\"");
-  for (const unsigned char* c = (const unsigned char*)string; *c; c++) {
-    bool is_control = *c < ' ', is_special = *c == '"' || *c == '\\';
-    snprintf(escaped, sizeof escaped, is_control ? "\\u%04x" : is_special ? "\\%c" : "%c", *c);
+  for (const char* c = string; *c; c++) {
+    const char* start = c;
+    while (is_plain(*c)) c++;
+    add_bytes(out, start, (size_t)(c - start));
+    if (!*c) break;
+    char escaped[8];
+    snprintf(escaped, sizeof escaped, (unsigned char)*c < ' ' ? "\\u%04x" : "\\%c", (unsigned char)*c);
     add(out, escaped);
   }
   add(out, "\"");

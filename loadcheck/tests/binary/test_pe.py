@@ -5,6 +5,7 @@ from tests.audit.cases.windows import DELAYED, FORWARD, F
 from tests.audit.corpus import WINDOWS, WINDOWS_ARM
 
 from loadcheck.binary import Export, Import, read_image
+from loadcheck.binary.implib import import_library
 from loadcheck.errors import InputError
 
 
@@ -83,3 +84,10 @@ def test_tables_that_lead_to_gigabytes_are_refused(thunk):
     assert library.needed == ("A" * 10,)
     with pytest.raises(InputError, match="refer to more than 8 times the file"):
         read_image(many_imports(20_000, thunk, 60_000), "large.dll")
+
+
+def test_an_import_library_spells_its_processor_as_dlls_do():
+    member = struct.pack("<HHHHIIHH", 0, 0xFFFF, 0, 0x14C, 0, 4, 0, 0) + b"f\0x.dll\0"
+    data = b"!<arch>\n" + b"f/".ljust(48) + str(len(member)).encode().ljust(10) + b"`\n" + member
+
+    assert import_library(data) == (frozenset({"i686"}), frozenset({"x.dll"}))

@@ -29,18 +29,21 @@ static void ort_put(ort_text* text, const char* bytes, size_t count) {
   text->bytes[text->used] = 0;
 }
 
+static int ort_is_plain(char c) {
+  return (unsigned char)c >= 0x20 && c != '"' && c != '\\';
+}
+
 static void ort_put_text(ort_text* text, const char* value) {
   ort_put(text, "\"", 1);
   for (; *value && !text->is_short; value++) {
+    const char* start = value;
+    while (ort_is_plain(*value)) value++;
+    ort_put(text, start, (size_t)(value - start));
+    if (!*value) break;
     char escaped[8];
-    unsigned char byte = (unsigned char)*value;
-    if (byte == '"' || byte == '\\') {
-      ort_put(text, "\\", 1);
-    } else if (byte < 0x20) {
-      ort_put(text, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", byte));
-      continue;
-    }
-    ort_put(text, value, 1);
+    int is_control = (unsigned char)*value < 0x20;
+    int size = snprintf(escaped, sizeof escaped, is_control ? "\\u%04x" : "\\%c", (unsigned char)*value);
+    ort_put(text, escaped, (size_t)size);
   }
   ort_put(text, "\"", 1);
 }

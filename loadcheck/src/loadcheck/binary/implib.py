@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 
+from loadcheck.binary.pe import ARCHS
+
 _MAGIC = b"!<arch>\n"
 _HEADER = 60
 _SHORT = struct.Struct("<HHHHIIHH")
-_ARCHS = {0x14C: "i386", 0x8664: "x86_64", 0xAA64: "aarch64", 0x1C4: "armv7"}
 
 
 def import_library(data: bytes) -> tuple[frozenset[str], frozenset[str]] | None:
@@ -32,7 +33,7 @@ def import_library(data: bytes) -> tuple[frozenset[str], frozenset[str]] | None:
         first, second, _, machine, *_ = _SHORT.unpack_from(member)
         is_short = (first, second) == (0, 0xFFFF)
         number = machine if is_short else first
-        archs.add(_ARCHS.get(number, f"unknown-{number}"))
+        archs.add(ARCHS.get(number, f"unknown-{number}"))
         strings = member[_SHORT.size :].split(b"\0")
         if is_short and len(strings) > 1:
             libraries.add(strings[1].decode("utf-8", "replace").lower())

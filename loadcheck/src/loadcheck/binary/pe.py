@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # As wheel platform tags spell them. Files with code for two processors are marked AMD64 or ARM64.
-_ARCH = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
+ARCHS = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
 _HYBRID = {"x86_64": "arm64ec", "aarch64": "arm64x"}
 _DLL = 0x2000
 _EXPORTS, _IMPORTS, _LOAD_CONFIG, _DELAYED = 0, 1, 10, 13
@@ -27,7 +27,7 @@ def read_pe(data: Data) -> Image:
     file = PeFile(data)
     normal, delayed = _libraries(_imports(file)), _libraries(_read_delayed_imports(file))
     kinds: dict[str, LinkKind] = {library: "delay" for library in delayed if library not in normal}
-    arch = _ARCH.get(file.machine, f"unknown-{file.machine}")
+    arch = ARCHS.get(file.machine, f"unknown-{file.machine}")
     exports = tuple(_exports(file))
     return Image(
         format="pe",

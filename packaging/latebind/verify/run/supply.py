@@ -95,7 +95,7 @@ class Supply:
     installer: Installer
     pins: tuple[str, ...] = ()
     """[verify] python_requires at the versions that the index has now: for keys. An environment may need older ones."""
-    _locks: defaultdict[Path, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
+    _locks: defaultdict[Path, threading.RLock] = field(default_factory=lambda: defaultdict(threading.RLock))
     """One for each thing that is made."""
 
     def data(self, settings: VerifyData | None, version: str) -> Path:
@@ -203,16 +203,17 @@ class Supply:
         """
         folder = self.folder / SHARED / key
         shared_log = folder.with_suffix(".log")
-        try:
-            with self.once(folder) as aside:
-                if aside is not None:
-                    shared_log.unlink(missing_ok=True)
-                    make(aside, shared_log)
-        finally:
-            if shared_log.is_file():
-                log.parent.mkdir(parents=True, exist_ok=True)
-                with log.open("a", encoding="utf-8") as file:
-                    file.write(shared_log.read_text("utf-8"))
+        with self._locks[folder]:  # the next one that tries, after this one failed, begins a new log
+            try:
+                with self.once(folder) as aside:
+                    if aside is not None:
+                        shared_log.unlink(missing_ok=True)
+                        make(aside, shared_log)
+            finally:
+                if shared_log.is_file():
+                    log.parent.mkdir(parents=True, exist_ok=True)
+                    with log.open("a", encoding="utf-8") as file:
+                        file.write(shared_log.read_text("utf-8"))
         return folder
 
     def installer_for(self, machine: Machine) -> Installer:

@@ -221,7 +221,10 @@ def _find_invalid_fields(raw: RawMetadata, unparsed: Mapping[str, list[str]]) ->
         return
     for error in errors:
         if error.field not in _IN_LB502:
-            yield error.field, f"has an invalid {error.field}: {error}", error.field
+            # For this field, packaging's text lists a set, whose order differs from run to run.
+            is_type = error.field == "description-content-type"
+            reason = repr(raw.get("description_content_type")) if is_type else str(error)
+            yield error.field, f"has an invalid {error.field}: {reason}", error.field
 
 
 def _is_since_pep_639(version: str) -> bool:
