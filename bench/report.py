@@ -52,9 +52,7 @@ def _section(name: str, document: dict[str, Any]) -> str:
     machine, versions = document["machine"], document["versions"]
     where = (
         f"Measured on {machine['system']} {machine['processor']}, {machine['processors']} CPUs, Python "
-        f"{machine['python']}. Versions: "
-        + ", ".join(f"{tool} {number}" for tool, number in versions.items())
-        + "."
+        f"{machine['python']}. Versions: " + ", ".join(f"{tool} {number}" for tool, number in versions.items()) + "."
     )
     parts = [
         _ABOUT[name],
