@@ -23,15 +23,15 @@ _TITLES = {
 }
 _INTRODUCTION = """# Benchmarks
 
-`python3 noxfile.py -s bench` measures again and rewrites this page. Tables show the median of several rounds, with
-the lowest and highest value in parentheses. "CPU" is the CPU time of all processes together.
+`python3 noxfile.py -s bench` measures again and rewrites this page. Tables show the median of several rounds, some
+with the lowest and highest value in parentheses. "CPU" is the CPU time of all processes together.
 """
 _ABOUT = {
     "audit": """"Peers" are `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on its
 wheels. "Floor" decompresses and hashes every member in one thread.""",
     "latency": """What the loader adds to the runtime.""",
     "pack": """All packages of latenn, without the native build, and other tools' packages of the same files.""",
-    "startup": """`latebind --help` as a process, next to a Python that does nothing.""",
+    "startup": """`latebind --help` as a process.""",
     "stub": """One C program links the runtime, the other the stub.""",
 }
 
@@ -52,15 +52,13 @@ def _section(name: str, document: dict[str, Any]) -> str:
     machine, versions = document["machine"], document["versions"]
     where = (
         f"Measured on {machine['system']} {machine['processor']}, {machine['processors']} CPUs, Python "
-        f"{machine['python']}, system load before the start {machine['load before'][0]}. Versions: "
-        + ", ".join(f"{tool} {number}" for tool, number in versions.items())
-        + "."
+        f"{machine['python']}. Versions: " + ", ".join(f"{tool} {number}" for tool, number in versions.items()) + "."
     )
     parts = [
         _ABOUT[name],
         *([_input(document["input"])] if "input" in document else []),
     ]
-    if "contenders" in document:
+    if "contenders" in document and name != "startup":
         parts.append(_contenders(document["contenders"]))
     if claims := [claim for claim in document.get("claims", ()) if name != "latency" or "lb_bind()" in claim["claim"]]:
         parts.append(_claims(claims))
@@ -73,7 +71,7 @@ def _section(name: str, document: dict[str, Any]) -> str:
 
 
 def _contenders(contenders: dict[str, Any]) -> str:
-    rows = [(name, *(_spread(row[key]) for key in ("wall", "cpu"))) for name, row in contenders.items()]
+    rows = [(name, *(f"{row[key]['median']:.2f}" for key in ("wall", "cpu"))) for name, row in contenders.items()]
     return table(("program", "clock, s", "CPU, s"), rows)
 
 
@@ -96,11 +94,6 @@ def _input(facts: dict[str, int]) -> str:
 
 def _mb(size: int) -> str:
     return f"{size / 1e6:.0f} MB" if size >= 10**7 else f"{size / 1e6:.1f} MB"
-
-
-def _spread(row: dict[str, float]) -> str:
-    spread = f" ({row['least']:.2f}-{row['most']:.2f})" if row["least"] < row["most"] else ""
-    return f"{row['median']:.2f}{spread}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

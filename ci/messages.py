@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latebind.tables.messages import PARTS, Section, sections
+from latebind.tables.messages import Section, sections
 
 _BOOST = """\
 ---
@@ -36,5 +36,5 @@ def page() -> str:
 def _render(section: Section) -> str:
     messages = "\n".join(section.messages)
     shown = f"\n```text\n{messages}\n```\n" if messages else ""
-    parts = (f"\n**{heading}**\n\n{getattr(section, name).strip()}\n" for name, heading in PARTS)
+    parts = (f"\n**{heading}**\n\n{text}\n" for heading, text in section.parts())
     return f"\n## {section.title}\n{shown}{''.join(parts)}"

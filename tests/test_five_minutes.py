@@ -15,6 +15,29 @@ from tests.programs import assert_success, run_checked, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linux-x64 is shown")]
 PAGE = (Path(__file__).resolve().parent.parent / "docs/howto/five-minutes.md").read_text("utf-8")
+MODULE = r"""
+#include <Python.h>
+#include <onnxruntime_c_api.h>
+
+static PyObject* count(PyObject* module, PyObject* nothing) {
+  const OrtApi* api = OrtGetApiBase()->GetApi(ORT_API_VERSION);
+  char** names = NULL;
+  int number = 0;
+  OrtStatus* status = api->GetAvailableProviders(&names, &number);
+  if (status) {
+    PyErr_SetString(PyExc_ImportError, api->GetErrorMessage(status));
+    api->ReleaseStatus(status);
+    return NULL;
+  }
+  api->ReleaseStatus(api->ReleaseAvailableProviders(names, number));
+  return PyLong_FromLong(number);
+}
+
+static PyMethodDef functions[] = {{"count", count, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "providers", NULL, -1, functions, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit_providers(void) { return PyModule_Create(&definition); }
+"""
 FILES = re.findall(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -64,8 +87,8 @@ def test_a_program_builds_and_runs_as_shown(folder, heading):
 @pytest.mark.parametrize("form", ["source", "static library"])
 def test_a_module_of_setuptools_builds_and_runs_as_shown(folder, tmp_path, latebind, form):
     (extension,) = re.findall(r'^`(Extension\("providers", \["module.c"\].*?)`\.$', PAGE, re.MULTILINE | re.DOTALL)
-    for name in ("module.c", "setup.py"):
-        (tmp_path / name).write_text((folder / name).read_text("utf-8"))
+    (tmp_path / "module.c").write_text(MODULE)
+    (tmp_path / "setup.py").write_text((folder / "setup.py").read_text("utf-8"))
     (tmp_path / "headers").symlink_to(folder / "headers")
     if form == "source":
         latebind("stub", "onnxruntime", "--source", "--output", tmp_path / "vendor")

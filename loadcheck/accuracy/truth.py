@@ -41,9 +41,8 @@ _SYSTEMS = {"manylinux": "Linux", "macosx": "macOS", "win": "Windows"}
 _INTRODUCTION = """# Published packages, audited
 
 What `latebind audit` finds in [pinned wheels](../accuracy/wheels.toml) of other projects, with all presets of
-runtimes. A finding means that the wheel breaks a rule, not that it fails for everybody. `python -m accuracy.truth`
-writes this page; with `--confirm`, other tools such as readelf [confirm](../accuracy/evidence.py) every finding.
-Errors are **bold**, warnings plain, notes in *italics*.
+runtimes. A finding means that the wheel breaks a rule, not that it fails for everybody. Other tools such as readelf
+[confirm](../accuracy/evidence.py) every finding. Errors are **bold**, warnings plain, notes in *italics*.
 """
 
 

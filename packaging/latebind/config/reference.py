@@ -20,7 +20,8 @@ _PAGES: Mapping[str, tuple[str, frozenset[str]]] = {
 """Each page with its title and the top-level tables on it."""
 
 _INTRODUCTION = """The configuration is in `latebind.toml`, or in `[tool.latebind]` of `pyproject.toml`. Paths are
-relative to that file. With this first line, editors with Taplo check the file and complete its keys:
+relative to that file. Keys without a type take a string. With this first line, editors with Taplo check the file and
+complete its keys:
 
 ```toml
 #:schema {schema}
@@ -94,10 +95,10 @@ def _section(path: str, definition: Mapping[str, Any], anchors: Mapping[str, str
     by_label = {"RID" if key in targets() else key: (key, schema) for key, schema in definition["properties"].items()}
     for shown, (key, schema) in by_label.items():
         value = schema.get("default")
-        default = "; required" if key in required else f"; default `{json.dumps(value)}`" if value else ""
+        default = "required" if key in required else f"default `{json.dumps(value)}`" if value else ""
         meaning = schema.get("description", "").replace(key, shown).replace("<", "&lt;")
         kind, default = (_type(schema), default) if not _reference(schema)[0] else (_link(schema, anchors), "")
-        lines.append(f"| `{shown}` | {kind}{default} | {meaning} |")
+        lines.append(f"| `{shown}` | {'; '.join(filter(None, (kind, default)))} | {meaning} |")
     return [*lines, ""]
 
 
@@ -111,9 +112,9 @@ def _type(schema: Mapping[str, Any]) -> str:
     if "enum" in schema or "const" in schema:
         return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]) if value)
     if "anyOf" in schema:
-        return " or ".join(_type(option) for option in schema["anyOf"])
+        return " or ".join(_type(option) or "string" for option in schema["anyOf"])
     if schema["type"] == "array":
-        return "list" if schema["items"] == {"type": "string"} else f"list of {_type(schema['items'])}"
+        return "list" if schema["items"] == {"type": "string"} else f"list of {_type(schema['items']) or 'string'}"
     if schema["type"] == "object":
-        return f"table of {_type(schema['additionalProperties'])}"
-    return str(schema["type"])
+        return f"table of {_type(schema['additionalProperties']) or 'string'}"
+    return "" if schema["type"] == "string" else str(schema["type"])

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 import msgspec
 
 from loadcheck.text import DOCS
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 PAGE = f"{DOCS}/howto/messages.md"
 PARTS = (
     ("cause", "Cause"),
-    ("see", "See it"),
+    ("see", "Check"),
     ("user", "Users"),
     ("maintainer", "Maintainers"),
 )
@@ -32,9 +36,14 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     messages: tuple[str, ...]
     """As programs print them, with … for what differs."""
     cause: str
-    see: str
-    user: str
     maintainer: str
+    see: str = ""
+    user: str = ""
+
+    def parts(self) -> Iterator[tuple[str, str]]:
+        """The heading and the text of each part that the section has."""
+        texts = ((heading, getattr(self, name).strip()) for name, heading in PARTS)
+        return ((heading, text) for heading, text in texts if text)
 
     @property
     def address(self) -> str:
@@ -43,7 +52,7 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def text(self) -> str:
         """The section for a terminal: no code marks, and links with their whole address."""
-        parts = (f"{heading}:\n{getattr(self, name).strip()}" for name, heading in PARTS)
+        parts = (f"{heading}:\n{text}" for heading, text in self.parts())
         plain = _LINK.sub(lambda link: f"{link[1]} ({urljoin(PAGE, link[2])})", "\n\n".join(parts))
         return f"{self.title}\n\n{plain.replace('`', '')}\n\nSee {self.address}"
 
