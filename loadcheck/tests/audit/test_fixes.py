@@ -12,7 +12,7 @@ from loadcheck.engine.wording import first, list_names
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("/opt/ci/lib", "Set CMAKE_SKIP_RPATH ON"),
+        ("/opt/ci/lib", "Link without the path (CMake: CMAKE_SKIP_RPATH ON)"),
         ("/opt/ci/lib:$ORIGIN", "keep $ORIGIN: set INSTALL_RPATH in CMake, or run patchelf --set-rpath '$ORIGIN' "),
     ],
 )
@@ -31,7 +31,15 @@ def test_the_distribution_that_supplies_a_runtime_is_to_be_required(bench):
     report = audit_here(with_rpath("$ORIGIN")(bench), Policy(runtimes=(_Torch(),), choice=Choice(select=("LB107",))))
 
     [fix] = {finding.fix for finding in report.findings if finding.code == "LB107"}
-    assert fix == "Require torch, which supplies LibTorch, and import it before this file."
+    assert fix.startswith("Require torch, which supplies LibTorch. This file then loads only if ")
+
+
+def test_what_a_library_by_itself_leaves_open_may_be_defined_by_any_program(bench):
+    library = bench.compiler.library("int lua_gettop(void); int f(void) { return lua_gettop(); }", "-Wl,-z,undefs")
+
+    [finding] = [each for each in audit_here([library]).findings if each.code == "LB106"]
+    assert finding.severity == "note"
+    assert finding.message == "has 1 undefined symbol that the program that opens it has to define: lua_gettop"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 _NO_RUNTIME = "links and contains no library that latebind knows"
 _OWN = (f"for another library, describe it, and name the description, too (--preset FILE.toml): {DOCS}/howto/stub.md",)
-_LACKS = "the stub of {title} lacks them: add them to functions, or list the library itself instead of its header"
+_LACKS = (
+    "if they are functions of {title}, its stub lacks them: add them to functions, or list the library itself instead "
+    "of its header"
+)
 _SHOWS = (
     "without it, functions return what its description says, or end the process; "
     f"show what to install: {DOCS}/howto/stub.md#show-the-message"
@@ -103,10 +106,11 @@ def _describe_package(path: Path, described: tuple[RuntimePreset, ...]) -> Adopt
 def _describe_product(product: Product, name: str) -> Adoption:
     """What is known of a package for which nothing is planned."""
     bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
-    if bound and product.undefined:
-        lines = [f"{finding.subject.rpartition('!')[2]}: {finding.message}" for finding in product.undefined]
-        return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" and ".join(bound)),))
     lines = [*product.describe(), *(f"{name}: binds {title} late" for title in bound)]
+    described = [runtime.title for runtime in product.bound if runtime.name not in presets()] + [*product.others_bound]
+    if described and product.undefined:
+        lines += [f"{finding.subject.rpartition('!')[2]}: {finding.message}" for finding in product.undefined]
+        return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" or ".join(described)),))
     if not lines:
         others = [f"{file or name}: links {', '.join(names)}" for file, names in product.linked.items()]
         return Adoption(lines=(f"{name} {_NO_RUNTIME}", *others), ends=_OWN)
@@ -120,9 +124,11 @@ def _describe_product(product: Product, name: str) -> Adoption:
 
 def _advise_stub(product: Product) -> tuple[str, ...]:
     """What to do with the build that made a package by hand."""
-    name, folder = product.runtimes[0].stub_argument, f"$PWD/stubs/{host_rid()}/lib"
+    runtime, folder = product.runtimes[0], f"$PWD/stubs/{host_rid()}/lib"
+    paths = f"LIBRARY_PATH={folder} PKG_CONFIG_PATH={folder}/pkgconfig"
     return (
-        f"next: latebind stub {name} --output stubs; export LIBRARY_PATH={folder}; build again from scratch",
+        f"next: latebind stub {runtime.stub_argument} --output stubs; export {paths}; build again from scratch",
+        f"a folder that your build names itself (-L) is searched first: name {folder} there",
         f"to keep it in your sources: {_RECIPES}#the-stub-as-one-c-file",
     )
 

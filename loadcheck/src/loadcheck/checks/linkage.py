@@ -244,17 +244,19 @@ def _is_promised(package: Contents, image: Image) -> bool:
 
 def _fix_missing(package: Contents, file: File, image: Image, name: str, policy: Policy) -> str:
     """How to fix the lack of a library that another distribution has; "" if none is known to have it."""
+    if package.kind != "wheel":
+        return _OF_OTHERS
     for runtime in policy.runtimes:
         if runtime.distribution and fits_any(name, runtime.linked_globs):
-            return f"Require {runtime.distribution}, which supplies {runtime.name}, and import it before this file."
-    folder = other_folder(package, file, image)
+            return (
+                f"Require {runtime.distribution}, which supplies {runtime.name}. This file then loads only if that "
+                f"distribution has a library of this name and has loaded it: otherwise open {runtime.name} at run time."
+            )
+    if not (folder := other_folder(package, file, image)):
+        return ""
     return (
         f"A search path leads to {folder}/ of another distribution: require the one that has the library, or add the "
         "library to the package."
-        if folder
-        else ""
-        if package.kind == "wheel"
-        else _OF_OTHERS
     )
 
 

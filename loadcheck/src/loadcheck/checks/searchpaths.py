@@ -47,7 +47,7 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
     "not name.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
-    fix="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
+    fix="Link without the path (CMake: CMAKE_SKIP_RPATH ON), or start it with $ORIGIN (Linux) or @loader_path (macOS).",
 )
 def search_path_outside(package: Contents, file: File, image: Image) -> Hits:
     """On other machines, a folder of the build machine is missing or contains other libraries.
@@ -93,7 +93,7 @@ def _fix_path(file: File, image: Image, kept: list[str]) -> str:
     """How to remove paths, and keep those that lead into the package."""
     if not kept:
         start = "$ORIGIN" if image.format == "elf" else "@loader_path"
-        return f"Set CMAKE_SKIP_RPATH ON to link without the path, or start every path with {start}."
+        return f"Link without the path (CMake: CMAKE_SKIP_RPATH ON), or start every path with {start}."
     name = file.base or "FILE"
     tool = (
         f"patchelf --set-rpath '{':'.join(kept)}' {name}"

@@ -67,8 +67,8 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
     come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` in Python
     packages. Add-ons for Node.js, and libraries next to them, may have undefined symbols that Node.js exports or has
-    loaded: those of V8, libuv, OpenSSL, zlib and libstdc++. The finding is a note for a function of a glibc library
-    that is not linked, such as libm, since the program has usually loaded that library. It is a warning for functions
+    loaded: those of V8, libuv, OpenSSL, zlib and libstdc++. The finding is a note for a library by itself, which any
+    program may open, and for a function of a glibc library that is not linked, such as libm, since the program has usually loaded that library. It is a warning for functions
     such as shm_open if the tag's glibc has them only in librt, which CPython may not load. musl has fewer functions
     than glibc, and looks up all functions that a library uses when it loads the library.
 
@@ -120,13 +120,22 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
     """How bad it is that nothing defines some symbols."""
     unread = list_unread(package)
     is_apples = image.format == "macho" and all(_OF_FRAMEWORK.fullmatch(name) for name in names)  # others may link them
+    listed = f"{plural(len(names), 'undefined symbol')} that {{}}: {first(names)}"
+    if _is_opened_by_anyone(package, file, image):
+        opener = "the program that opens it has to define"
+        return Hit(names=tuple(names), message=f"has {listed.format(opener)}", evidence=some(names), severity="note")
     return Hit(
         names=tuple(names),
-        message=f"has {plural(len(names), 'undefined symbol')} that nothing provides: {first(names)}",
+        message=f"has {listed.format('nothing provides')}",
         evidence=some(names),
         severity="error" if must_load(package, file, image) and not is_apples else "warning",
         assumption=f"{first(unread)} defines no such symbol; it was not read" if unread else "",
     )
+
+
+def _is_opened_by_anyone(package: Contents, file: File, image: Image) -> bool:
+    """Whether a library by itself may be for any program: Lua, for instance, defines what its modules leave open."""
+    return package.kind in ("binary", "folder") and image.file_type != "executable" and not file.is_module
 
 
 def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -> set[str]:
