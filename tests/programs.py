@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.processes import assert_refused, assert_success, run_checked, run_program
 
 from latebind.errors import NotRun
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["CLI", "assert_refused", "assert_success", "not_run", "run_checked", "run_program"]
 

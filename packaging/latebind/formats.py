@@ -5,17 +5,16 @@ Each ecosystem declares its own in `files.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.registry import collect
 from loadcheck.formats import FORMATS, PackageFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from latebind.config.config import Config
     from loadcheck.model import Kind, Rid
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from latebind.config.extension import program_keys
 from latebind.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.config.config import Config
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,8 +22,6 @@ from latebind.system.programs import which
 from latebind.system.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from latebind.config.config import Config
 
 COMMIT_VARIABLE = "LATEBIND_COMMIT"

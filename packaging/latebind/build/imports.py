@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -22,8 +23,6 @@ from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.model import Rid, Sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from latebind.config.config import Config
     from latebind.config.project import Project
     from latebind.model import Target

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from latebind.errors import BuildError
 from latebind.system.folders import find_repository
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from latebind.config.config import Config
 
 

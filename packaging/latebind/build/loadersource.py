@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from latebind.build.amalgamation import loader_amalgamation
-from latebind.config.described import NUMBERS, WIDE
+from latebind.config.described import NUMBERS, WIDE, DescribedRuntime
 from latebind.fill import fill
 from latebind.system.resources import cmake_dir
 from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from latebind.config.config import Config
-    from latebind.config.described import DescribedRuntime
     from latebind.config.runtime import RuntimeUse
     from latebind.tables.presets import PerSystem, RuntimePreset
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.sources import loader_dir
 from latebind.system.wheelfile import rewrite_wheel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from latebind.build.stage import Stage
     from latebind.config.config import Config
 

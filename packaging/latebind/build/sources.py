@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import re
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.config.config import SDIST_LOADER
+from latebind.config.config import SDIST_LOADER, Config
 from latebind.config.file import FILE_NAME
 from latebind.fingerprint import digest
 from latebind.system.resources import cmake_dir
 from latebind.system.tree import hash_file, hash_files, hash_tree, list_tree
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.config.config import Config
     from latebind.config.project import Project
 
 _NATIVE = re.compile(

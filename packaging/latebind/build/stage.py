@@ -7,12 +7,12 @@ import os
 import posixpath
 import re
 import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
-from pathlib import Path  # noqa: TC003  # msgspec reads the types of the dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path  # msgspec reads the types of the dataclasses
 
 import msgspec
 
@@ -23,9 +23,6 @@ from loadcheck.binary import read_images
 from loadcheck.binary.implib import import_library
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.model import Rid, Sha256  # noqa: TC001
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 MANIFEST = "manifest.json"
 _VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")

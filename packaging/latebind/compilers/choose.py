@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,9 +16,6 @@ from latebind.system.programs import which_all
 from latebind.system.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from contextlib import AbstractContextManager
-
     from latebind.model import Target
 
 CMAKE_REQUIREMENT = "cmake>=3.25"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.compilers.launchers import launchers
@@ -16,10 +18,6 @@ from latebind.system.run import run
 from latebind.tables.targets import host_rid, targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
     from latebind.compilers.choose import Toolchain
     from latebind.model import Target
 

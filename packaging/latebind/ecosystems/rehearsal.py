@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from latebind.errors import LatebindError, NotRun
@@ -18,10 +20,6 @@ from latebind.verify.run.supply import Supply
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
     from latebind.config.config import Config
     from latebind.config.verification import Verify
     from latebind.verify.cases.installers import Installer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -14,8 +15,6 @@ from loadcheck.tarball import Tar
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from latebind.tables.presets import HeaderSupply, RuntimePreset
 
 _SUFFIXES = (".h", ".hpp", ".hxx")

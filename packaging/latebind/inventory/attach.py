@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.sbom import render_bill, sbom_name
@@ -9,8 +10,6 @@ from latebind.errors import InputError
 from latebind.system.wheelfile import rewrite_wheel
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.inventory.find import Wheel
     from latebind.model import SbomFormat
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -20,10 +21,6 @@ from loadcheck.binary import read_images, sniff
 from loadcheck.readers.record import read_metadata
 from loadcheck.tables.parts import Part, find_parts, known_parts, part_of
 from loadcheck.text import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _INFO = re.compile(r"(?P<info>[^/]+\.dist-info)/(?:METADATA|RECORD|WHEEL)$")
 _PARTS = ("METADATA", "RECORD", "WHEEL")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from latebind.system.log import LOG
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from latebind.model import Artifact, NotMade
     from latebind.pack.pack import PackResult
     from latebind.pack.record import Losses

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tomlkit
@@ -18,9 +20,6 @@ from latebind.system.run import run
 from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from latebind.config.config import Config
 
 _NAMED = ("-c", "user.name=latebind", "-c", "user.email=latebind@localhost", "-c", "commit.gpgsign=false")

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.workflow import WORKFLOW
-from latebind.ecosystems.rehearsal import Rehearsal, Stage
+from latebind.ecosystems.rehearsal import Registry, Rehearsal, Stage
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.formats import find_format
 from latebind.registry import collect
@@ -32,10 +33,7 @@ from latebind.verify.cases.installers import installer, python_of
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from latebind.config.config import Config
-    from latebind.ecosystems.rehearsal import Registry
 
     Part = tuple[str, Callable[[], str]]
     """What is shown in one line: its name, and what runs, which returns what it found."""

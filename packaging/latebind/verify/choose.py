@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
@@ -21,9 +23,6 @@ from loadcheck.tables.pythonabi import own_abi_python
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from latebind.config.config import Config
     from latebind.config.project import Project
     from loadcheck.model import Rid

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
@@ -10,8 +11,6 @@ from msgspec import Meta
 from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.config.config import Config
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.maven.config import OLDEST_JAVA, PROGRAM, MavenConfig, maven_tables
@@ -16,27 +18,21 @@ from latebind.ecosystems.maven.pom import ECOSYSTEM, find_runtime_artifact
 from latebind.ecosystems.maven.programs import find_jdk, read_major
 from latebind.ecosystems.maven.repository import ASSEMBLED, add_runtime, read_bundle, resolve_class_path, unpack_bundle
 from latebind.errors import InputError, NotRun
-from latebind.model import State
+from latebind.model import Outcome, State
 from latebind.system.run import run
 from latebind.system.tree import hash_file
 from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
-from latebind.verify.run.bench import assert_first, failing_at
+from latebind.verify.run.bench import Bench, assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
-from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import hash_parts
 from loadcheck.archive import ZipReader
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
-    from latebind.model import Outcome
-    from latebind.verify.run.bench import Bench
-    from latebind.verify.run.protocol import ConsumerRun
 
 _TIME_LIMIT = 300.0
 _BRIEFLY = ("-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.maven.config import maven_tables
@@ -11,8 +12,6 @@ from latebind.formats import Identity, made_as
 from loadcheck.formats import iter_members
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.config.config import Config
 
 _PROPERTIES = re.compile(r"META-INF/maven/[^/]+/[^/]+/pom\.properties")

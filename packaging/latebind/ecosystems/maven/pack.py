@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,6 @@ from latebind.tables.targets import target
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.tables.presets import RuntimePreset

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.maven.files import jar_file
@@ -14,9 +16,6 @@ from loadcheck.archive import ZipReader
 from loadcheck.kinds.maven.pom import MavenArtifact, read_pom
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from latebind.tables.presets import RuntimePreset
 
 ASSEMBLED = "the runtime's JAR was assembled for this test from its PyPI wheel"

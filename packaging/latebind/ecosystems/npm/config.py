@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_NPM_NAME = 214
 NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,22 +24,17 @@ from latebind.tables.targets import target, targets
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import NPM_LOADER
 from latebind.verify.cases.situations import ORDINARY
-from latebind.verify.run.bench import assert_first, failing_at
+from latebind.verify.run.bench import Bench, assert_first, failing_at
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
-from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import hash_parts
 from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Outcome
-    from latebind.verify.run.bench import Bench
-    from latebind.verify.run.protocol import ConsumerRun
 
 
 NODE = "node"

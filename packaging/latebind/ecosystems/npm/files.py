@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,8 +17,6 @@ from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.formats import iter_members
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.config.config import Config
 
 

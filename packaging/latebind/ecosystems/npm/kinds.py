@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, PlannedFile
 from latebind.ecosystems.npm.config import NpmConfig
 from latebind.ecosystems.npm.pack import npm_sources, pack_npm
 from latebind.filenames import npm_file, npm_target
 from latebind.system.tree import hash_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from latebind.config.config import Config
-    from latebind.ecosystems.ecosystem import PackRun
 
 
 def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from latebind.errors import BuildError
 from latebind.filenames import npm_version
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from latebind.config.config import Config
 
 GENERATED = "latebind"

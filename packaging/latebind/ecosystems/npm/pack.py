@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,6 @@ from latebind.tables.targets import npm_platform
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.config.plugin import PluginConfig

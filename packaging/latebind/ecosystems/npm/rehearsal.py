@@ -6,25 +6,21 @@ import base64
 import hashlib
 import json
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from latebind.ecosystems.npm.config import NpmConfig
 from latebind.ecosystems.npm.consumer import NODE
 from latebind.ecosystems.npm.registry import NPM_INSTALL, node, node_environment, npm_environment, run_npm
-from latebind.ecosystems.rehearsal import AGAIN, Rehearsal, run_script
+from latebind.ecosystems.rehearsal import AGAIN, Registry, Rehearsal, Stage, run_script
 from latebind.errors import NotRun, ToolError
 from latebind.formats import find_format
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.system.serve import find_free_port, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from latebind.ecosystems.rehearsal import Registry, Stage
 
 _SERVER = {
     "private": True,

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import shutil
 import zipfile
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.ecosystems.nuget.dotnet_project import ANSWERS, DotnetConsumer, build_consumer, run_built, share_build
+from latebind.ecosystems.nuget.dotnet_project import (
+    ANSWERS,
+    BuiltConsumer,
+    DotnetConsumer,
+    build_consumer,
+    run_built,
+    share_build,
+)
 from latebind.ecosystems.nuget.managed import list_frameworks
 from latebind.ecosystems.nuget.runtime_package import runtime_nupkg
 from latebind.errors import BuildError, InputError, NotRun
@@ -21,21 +30,15 @@ from latebind.verify.cases.scenarios import C_NUPKG
 from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.access import lock_application
 from latebind.verify.run.actions import build_program, share_program
-from latebind.verify.run.bench import assert_first, failing_at
+from latebind.verify.run.bench import Bench, assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
-from latebind.verify.run.protocol import run_program
+from latebind.verify.run.protocol import ConsumerResult, ConsumerRun, run_program
 from latebind.verify.run.standin import STOOD_IN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
-    from latebind.ecosystems.nuget.dotnet_project import BuiltConsumer
-    from latebind.verify.run.bench import Bench
-    from latebind.verify.run.protocol import ConsumerResult, ConsumerRun
 
 ASSEMBLED = "the runtime's nupkg was assembled for this test from its PyPI wheel"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.formats import Identity, made_as
@@ -11,8 +12,6 @@ from latebind.tables.targets import targets
 from loadcheck.kinds.nuget.reading import nupkg_id, nupkg_version
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.config.config import Config
 
 _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")

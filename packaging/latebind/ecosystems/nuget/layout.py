@@ -8,6 +8,8 @@ empty `_._`, by which NuGet accepts a package with native files only for that fr
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError
@@ -16,9 +18,6 @@ from latebind.tables.targets import target
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from latebind.build.stage import Stage
     from latebind.ecosystems.nuget.managed import ManagedBuild
     from loadcheck.model import Rid

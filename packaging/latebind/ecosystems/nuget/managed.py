@@ -7,10 +7,10 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 import defusedxml.ElementTree
@@ -22,9 +22,6 @@ from latebind.errors import BuildError, ToolError
 from latebind.semver import semantic_version
 from latebind.system.run import run
 from loadcheck.archive import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
 
 _TIME_LIMIT = 600.0
 _SPECIAL = re.compile(r"[%$@'();?*]")

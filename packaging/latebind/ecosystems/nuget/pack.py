@@ -6,7 +6,9 @@ and a dependency on all of those (docs/decisions/0016). nugetfiles.py decides th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.notices import package_notices
@@ -32,9 +34,6 @@ from loadcheck.kinds.nuget.reading import FEED_LIMIT
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.config.package import NugetConfig

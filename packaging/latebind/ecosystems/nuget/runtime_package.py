@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
@@ -13,8 +14,6 @@ from latebind.tables.targets import target
 from latebind.verify.cases.standin import STAND_IN
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.config.runtime import RuntimeUse
     from latebind.tables.presets import RuntimePreset
     from latebind.verify.run.bench import Bench

@@ -6,17 +6,18 @@ The host is compiled by this machine's compiler or by zig, and opens the install
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.wheel.consumer import wheels_of
-from latebind.ecosystems.wheel.environment import make_environment
+from latebind.ecosystems.wheel.environment import Installed, make_environment
 from latebind.errors import InputError
 from latebind.model import Outcome, State
 from latebind.system.resources import folder
 from latebind.tables.targets import target
 from latebind.text import ending, is_crash
-from latebind.verify.run.bench import failing_at
+from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import run_consumer, with_output
@@ -24,11 +25,7 @@ from loadcheck.binary import read_images
 from loadcheck.binary.read import PEEK, sniff
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.config.ep import EpConfig
-    from latebind.ecosystems.wheel.environment import Installed
-    from latebind.verify.run.bench import Bench
 
 _SOURCE = Path(__file__).with_name("host")
 _ADVICE = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
@@ -11,8 +12,6 @@ from latebind.tables.targets import targets
 from loadcheck.formats import SDK_FILE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.config.config import Config
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.errors import InputError
 from latebind.formats import Identity, made_as
 from latebind.tables.targets import targets
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _NAME = re.compile(r"(?P<name>.+?)-(?P<version>\d.*?)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-symbols\.zip")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import DecodeError
@@ -16,8 +17,6 @@ from latebind.tables.targets import target
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.config.config import Config
     from latebind.tables.presets import RuntimePreset
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.tags import Tag
@@ -20,9 +22,6 @@ from latebind.tables.targets import installs, target, targets
 from loadcheck.tables.pythonabi import own_abi_kind, own_abi_python
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from latebind.config.config import Config
     from latebind.model import Artifact
     from loadcheck.model import Rid

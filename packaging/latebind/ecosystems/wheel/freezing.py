@@ -8,13 +8,12 @@ with your Package").
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from latebind.fill import fill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from latebind.config.config import Config
 
 HOOK_GROUP = "pyinstaller40"

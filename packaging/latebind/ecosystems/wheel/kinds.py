@@ -14,9 +14,9 @@ from latebind.tables.targets import host_rid, target
 from loadcheck.tables.pythonabi import abi_tags, own_abi_python
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from latebind.config.config import Config
+from collections.abc import Mapping, Sequence
+
 from latebind.ecosystems.ecosystem import PackRun
 
 

@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import tempfile
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -25,8 +26,6 @@ from loadcheck.archive import replacing
 from loadcheck.tables.pythonabi import abi_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.ecosystems.ecosystem import PackageJob

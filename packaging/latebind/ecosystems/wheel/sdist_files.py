@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.inside import refuse_links_outside
@@ -15,8 +16,6 @@ from latebind.system.tree import list_tree
 from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.config.project import Project
 
 PROJECT_NAME = "pyproject.toml"

@@ -5,16 +5,15 @@ Each ecosystem declares its own in `consumer.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.registry import collect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Case, CaseKind, Outcome

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +19,6 @@ from latebind.system.parallel import each
 from latebind.system.run import run
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from latebind.verify.cases.installers import Installer
     from loadcheck.model import Rid
 

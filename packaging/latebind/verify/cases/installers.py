@@ -9,6 +9,7 @@ import re
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,8 +24,6 @@ from latebind.verify.cases.index import ask_index, ask_uv, installer_environment
 from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from latebind.verify.cases.machine import Machine
     from loadcheck.model import Rid
 

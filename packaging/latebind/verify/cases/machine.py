@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PureWindowsPath
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,9 +23,6 @@ from latebind.tables.targets import host_rid, target, targets
 from latebind.verify.cases.installers import consumer_environment
 from loadcheck.model import Rid  # noqa: TC001  # msgspec reads the types
 from loadcheck.text import DOCS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 MACHINES_VARIABLE = "LATEBIND_MACHINES"
 _FOLDER = ".machines"

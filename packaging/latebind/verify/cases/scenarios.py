@@ -9,11 +9,10 @@ from latebind.config.reader import nearest
 from latebind.errors import ConfigError
 from latebind.verify.cases import situations as given
 from latebind.verify.cases.layouts import LAYOUTS, RUNNING
-from latebind.verify.cases.situations import ORDINARY, Situation
+from latebind.verify.cases.situations import ORDINARY, SetUp, Situation
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
-    from latebind.verify.cases.situations import SetUp
     from loadcheck.model import System
 
 PYTHON, DOTNET = "python", "dotnet-build"

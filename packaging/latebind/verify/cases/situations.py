@@ -6,7 +6,9 @@ They only make files below the test case's own folder.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from latebind.errors import InputError, NotRun
@@ -16,9 +18,6 @@ from latebind.verify.cases.index import raised_minimum
 from loadcheck.binary.read import read_images
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
     from latebind.config.runtime import RuntimeUse
     from latebind.verify.run.bench import Bench
     from loadcheck.model import Rid

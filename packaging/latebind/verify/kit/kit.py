@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from latebind.templates import render
 from latebind.verify.kit.own_wheel import find_pip_wheel, pin_requirements, write_own_wheels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from latebind.config.config import Config
     from latebind.config.project import Project
     from latebind.model import Artifact

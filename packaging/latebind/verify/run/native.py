@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.compilers.choose import program, toolchain
@@ -13,9 +15,6 @@ from latebind.system.run import run
 from latebind.tables.targets import target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from latebind.verify.cases.machine import Machine
     from loadcheck.model import Rid
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.system.resources import folder as resource
@@ -12,8 +13,6 @@ from latebind.verify.cases.standin import SOURCES
 from latebind.verify.run.native import build_library_for, build_tree
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.config.runtime import RuntimeUse
     from latebind.verify.cases.machine import Machine
     from latebind.verify.run.supply import Supply
