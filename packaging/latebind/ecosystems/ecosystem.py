@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -98,6 +98,19 @@ class PackRun:
     def suited(self, package: str) -> list[Stage]:
         """The stages of targets for which the package's runtime exists."""
         return [stage for stage in self.stages if not self.config.explain_not_made(package, stage.rid)]
+
+    def list_jobs(self, kind: str, packages: Iterable[str]) -> list[PackageJob]:
+        """A job for each of some packages, with all targets that suit it."""
+        return [
+            PackageJob(name=f"{kind} {name}", package=name, stages=tuple(stages))
+            for name in packages
+            if (stages := self.suited(name))
+        ]
+
+    def list_target_jobs(self, kind: str, stages: Iterable[Stage]) -> list[PackageJob]:
+        """A job for each of some targets, with all packages of the project."""
+        package = self.config.project.name
+        return [PackageJob(name=f"{kind} {stage.rid}", package=package, stages=(stage,)) for stage in stages]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.ecosystems.maven.config import OLDEST_JAVA, PROGRAM, MavenConfig, maven_tables
+from latebind.ecosystems.maven.config import OLDEST_JAVA, PROGRAM, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.layouts import LAYOUTS, MAIN, JavaProgram, find_start
 from latebind.ecosystems.maven.pack import CLASS_NAME
@@ -201,19 +201,9 @@ def _has_classes(jar: Path) -> bool:
         return any(member.name.endswith(".class") for member in archive.members)
 
 
-def _name_package(config: Config, package: str) -> str:
-    table = maven_tables(config).get(package)
-    return f"{table.group}:{table.name}" if table is not None else package
-
-
 def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
     """What a stub says is the same in every ecosystem: it does not know that it came out of a JAR."""
     return ("", "" if runtime.drop_in else find_runtime_artifact(runtime.traits))
-
-
-def _installs_runtime(config: Config, package: str) -> bool:
-    tables = maven_tables(config)
-    return any(name in tables and bool(tables[name].runtime) for name in config.list_needed_packages(package))
 
 
 _JAVA = Consumer(
@@ -224,12 +214,10 @@ _JAVA = Consumer(
     further_kinds=("maven",),
     find_programs=lambda config: (config.document.verify.find_program(PROGRAM),),
     is_wanted=lambda config, runtime: (
-        bool(config.document.verify.find_program(PROGRAM))
-        and config.packages[config.package_of(runtime)].find_table(MavenConfig) is not None
+        bool(config.document.verify.find_program(PROGRAM)) and config.package_of(runtime) in maven_tables(config)
     ),
-    name_package=_name_package,
     find_runtime=lambda runtime: find_runtime_artifact(runtime.traits).partition(":")[2],
-    installs_runtime=_installs_runtime,
+    find_tables=maven_tables,
     is_application=True,
     find_install_words=_find_install_words,
 )

@@ -101,7 +101,6 @@ _CMAKE = Consumer(
     is_wanted=lambda config, runtime: (
         bool(config.document.verify.sdk) and config.package_of(runtime) in config.sdk_packages
     ),
-    name_package=lambda _config, package: package,
     find_runtime=lambda runtime: runtime.traits.python.distribution,
 )
 CONSUMERS = (_CMAKE, replace(_CMAKE, names=(PKG_CONFIG,), is_cross_built=False))

@@ -34,12 +34,7 @@ def _plan(config: Config, _suited: Mapping[str, Sequence[str]], rids: Sequence[s
 
 
 def _jobs(run: PackRun) -> list[PackageJob]:
-    project = run.config.project.name
-    return [
-        PackageJob(name=f"sdk {stage.rid}", package=project, stages=(stage,))
-        for stage in run.stages
-        if _held(run.config, stage.rid)
-    ]
+    return run.list_target_jobs("sdk", [stage for stage in run.stages if _held(run.config, stage.rid)])
 
 
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:

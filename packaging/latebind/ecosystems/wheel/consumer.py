@@ -232,7 +232,6 @@ CONSUMERS = (
         is_wanted=lambda config, _runtime: (
             bool(config.document.verify.python) and any(package.wheel for package in config.packages.values())
         ),
-        name_package=lambda config, package: config.wheel_name(package),
         find_runtime=lambda runtime: runtime.traits.python.distribution,
         find_install_words=_find_install_words,
     ),
@@ -242,7 +241,6 @@ CONSUMERS = (
         run=run_loader_case,
         is_cross_built=True,
         is_wanted=lambda config, _runtime: any(package.wheel for package in config.packages.values()),
-        name_package=lambda config, package: config.wheel_name(package),
         find_runtime=lambda _runtime: "",
     ),
 )
