@@ -74,7 +74,10 @@ def _variants(runtime: RuntimePreset) -> str:
     for number, variant in enumerate(runtime.variants):
         name = f"lb_{runtime.name}_{{}}_{number}"
         parts = {"companions": any(variant.companions.list_all()), "signs": bool(variant.signs)}
-        texts = {"companions": f"{_rows(variant.companions)}\n#endif", "signs": _list(variant.signs)}
+        texts = {
+            "companions": f"{_rows(variant.companions)}\n#endif",
+            "signs": "\n".join(f'    "{name}",' for name in variant.signs),
+        }
         arrays += [
             f"static const char* const {name.format(part)}[] = {{\n{texts[part]}\n    NULL}};"
             for part, is_needed in parts.items()
@@ -173,10 +176,6 @@ def _split(scale: Sequence[int], bits: int) -> list[str]:
 def _quote(text: str) -> str:
     """A text of one line as C has it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _list(names: Sequence[str]) -> str:
-    return "\n".join(f'    "{name}",' for name in names)
 
 
 def _advice(runtime: RuntimePreset) -> str:

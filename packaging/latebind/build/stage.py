@@ -176,7 +176,8 @@ def write_manifest(  # noqa: PLR0913  # what a manifest says
     """Describe the files below `root`, which becomes the stage once it is swapped in."""
     files = tuple(
         StagedFile(path=path.relative_to(root).as_posix(), sha256=sha256(path), size=path.stat().st_size)
-        for path in sorted(_files(root))
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and path.name != MANIFEST
     )
     put_manifest(
         root, StageManifest(rid=rid, key=key, source_hash=source_hash, toolchain=toolchain, floor=floor, files=files)
@@ -215,10 +216,6 @@ def swap_in(aside: Path, root: Path) -> None:
         root.rename(old)
     aside.rename(root)
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _files(root: Path) -> Iterator[Path]:
-    return (path for path in root.rglob("*") if path.is_file() and path.name != MANIFEST)
 
 
 def is_library(path: str) -> bool:

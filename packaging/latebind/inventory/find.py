@@ -91,7 +91,10 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
         native_files = tuple(_libraries(archive, path.stem.rpartition("-")[2]))
         opened = {late.name: late for library in native_files for late in _list_opened(archive.read(library.name))}
     replaced = {part.name: part for part in named}
-    libraries = tuple(replace(library, parts=_replace_parts(library.parts, replaced)) for library in native_files)
+    libraries = tuple(
+        replace(library, parts=tuple(sorted({replaced.get(part.name, part) for part in library.parts})))
+        for library in native_files
+    )
     seen = {part.name for library in native_files for part in library.parts}
     bill = Bill(
         purl=f"pkg:pypi/{name}@{quote(str(version), safe='')}",
@@ -152,10 +155,6 @@ def _list_opened(data: bytes) -> Iterator[Late]:
             range_ = "vers:generic/*"
             is_required, supplier = opened.priority == "required", supplier_of((), title)
             yield Late(name=opened.names[0], title=title, range=range_, supplier=supplier, is_required=is_required)
-
-
-def _replace_parts(parts: Sequence[Part], named: Mapping[str, Part]) -> tuple[Part, ...]:
-    return tuple(sorted({named.get(part.name, part) for part in parts}))
 
 
 def _license(fields: Mapping[str, tuple[str, ...]]) -> str:

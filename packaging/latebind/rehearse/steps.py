@@ -213,7 +213,7 @@ def _check(state: Rehearsing) -> Iterator[Part]:
 def _publish(state: Rehearsing) -> Iterator[Part]:
     packages = state.release_folder / layout.PACKAGES
     kinds = {form.kind for path in packages.iterdir() if (form := find_format(path.name))}
-    for rehearsal in _list_rehearsals():
+    for rehearsal in collect("rehearsal", "REHEARSALS"):
         if kinds & set(rehearsal.kinds):
             yield rehearsal.title, partial(_open_and_publish, state, rehearsal)
 
@@ -271,10 +271,6 @@ def _run_documented(folder: Path, command: str) -> str:
     if which(program) is None:
         raise NotRun("no-program", f"there is no {program} here")
     return run([which("bash") or "bash", "-c", command], cwd=folder).output.strip().splitlines()[-1]
-
-
-def _list_rehearsals() -> tuple[Rehearsal, ...]:
-    return collect("rehearsal", "REHEARSALS")
 
 
 STEPS = (

@@ -98,7 +98,12 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
             command: list[str | Path] = [program, "build", csproj, "--nologo", "-c", "Release", "-o", built]
             properties = common | _own_properties(framework, obj, project)
             try:
-                run([*command, *_defines(properties)], cwd=project, env=env, timeout=_TIME_LIMIT)
+                run(
+                    [*command, *(f"-p:{key}={value}" for key, value in properties.items())],
+                    cwd=project,
+                    env=env,
+                    timeout=_TIME_LIMIT,
+                )
             except ToolError as error:
                 raise BuildError(f"the managed project does not compile: {error.message}", where=str(csproj)) from error
             _refuse_lacking(built, obj / "project.assets.json", csproj, name, required)
@@ -247,7 +252,3 @@ def _identity(csproj: Path) -> tuple[tuple[str, ...], str]:
 def _path_map(folders: Mapping[Path, str]) -> str:
     """The compiler's PathMap: what it writes of each folder instead of its path. %2C is MSBuild's comma."""
     return "%2C".join(f"{folder}/={name}" for folder, name in folders.items())
-
-
-def _defines(properties: Mapping[str, str]) -> list[str]:
-    return [f"-p:{key}={value}" for key, value in properties.items()]

@@ -6,7 +6,6 @@ The host is compiled by this machine's compiler or by zig, and opens the install
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,15 +49,12 @@ def run_host_case(bench: Bench) -> Outcome:
     with failing_at("install"):
         ready = make_environment(bench, wheels)
     outcome = Outcome(case=bench.case, state=State.PASSED)
-    for package, ep in _list_providers(bench):
+    providers = {name: package.ep for name, package in bench.config.packages.items() if package.ep is not None}
+    for package, ep in providers.items():
         outcome = _run_provider(bench, ready, program, package, ep)
         if outcome.state is not State.PASSED:
             break
     return outcome
-
-
-def _list_providers(bench: Bench) -> Iterator[tuple[str, EpConfig]]:
-    yield from ((name, package.ep) for name, package in bench.config.packages.items() if package.ep is not None)
 
 
 def _run_provider(bench: Bench, ready: Installed, program: Path, package: str, ep: EpConfig) -> Outcome:

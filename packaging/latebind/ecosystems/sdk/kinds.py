@@ -33,15 +33,17 @@ def _plan(config: Config, _suited: Mapping[str, Sequence[str]], rids: Sequence[s
     ]
 
 
-def _jobs(run: PackRun) -> list[PackageJob]:
-    return run.list_target_jobs("sdk", [stage for stage in run.stages if _held(run.config, stage.rid)])
-
-
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     (stage,) = job.stages
     with apply_soversion(run.project, stage) as named:
         return [pack_sdk(run.config, _held(run.config, stage.rid), named, run.dist)]
 
 
-SDKS = PackageKind(name="sdk", is_for_targets=lambda package: bool(package.sdk), plan=_plan, jobs=_jobs, make=_make)
+SDKS = PackageKind(
+    name="sdk",
+    is_for_targets=lambda package: bool(package.sdk),
+    plan=_plan,
+    jobs=lambda run: run.list_target_jobs("sdk", [stage for stage in run.stages if _held(run.config, stage.rid)]),
+    make=_make,
+)
 KINDS = (SDKS,)

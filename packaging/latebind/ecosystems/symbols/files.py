@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from latebind.formats import Identity, identify_by_name, made_as
+from latebind.formats import identify_by_name, made_as
 
 _NAME = re.compile(r"(?P<name>.+?)-(?P<version>\d.*?)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-symbols\.zip")
 
 
-def _identify(path: Path) -> Identity:
-    return identify_by_name(path, _NAME, "is not a package of a release", "Remove the file.")
-
-
-FORMATS = (made_as(".zip", folder="symbols", identify=_identify),)
+FORMATS = (
+    made_as(
+        ".zip",
+        folder="symbols",
+        identify=lambda path: identify_by_name(path, _NAME, "is not a package of a release", "Remove the file."),
+    ),
+)

@@ -20,10 +20,6 @@ from collections.abc import Mapping, Sequence
 from latebind.ecosystems.ecosystem import PackRun
 
 
-def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
-    return plan_wheels(config, suited, config.wheel_sources)
-
-
 def plan_wheels(config: Config, suited: Mapping[str, Sequence[str]], sources: Mapping[str, str]) -> list[PlannedFile]:
     """The wheels of some packages, each with its source. One CPython's own ABI is configured only for this machine."""
     return [
@@ -67,7 +63,7 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
 WHEELS = PackageKind(
     name="wheel",
     is_for_targets=lambda package: package.wheel is not None and bool(package.wheel.source) and package.hosted is None,
-    plan=_plan,
+    plan=lambda config, suited, _rids: plan_wheels(config, suited, config.wheel_sources),
     jobs=_jobs,
     key=lambda _run, job: [abi_tags(job.variant)],
     make=_make,
