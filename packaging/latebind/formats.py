@@ -10,16 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.registry import collect
 from latebind.tables.targets import targets
 from loadcheck.formats import FORMATS, PackageFormat
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from loadcheck.model import Kind, Rid
+from loadcheck.model import Kind, Rid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

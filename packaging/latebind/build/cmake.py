@@ -28,8 +28,12 @@ from latebind.build.sources import loader_dir, native_files
 from latebind.build.stub import IN_FRONT, Stub
 from latebind.build.stubtable import stub_source
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
+from latebind.config.config import Config
+from latebind.config.project import Project
+from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
+from latebind.model import Target
 from latebind.semver import semantic_version
 from latebind.system.folders import explain_full_disk
 from latebind.system.log import LOG
@@ -38,11 +42,7 @@ from latebind.system.run import Completed, command_text, run, tail
 from loadcheck.tables.pythonabi import module_abi
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
     from latebind.config.native import TomlValue
-    from latebind.config.project import Project
-    from latebind.config.runtime import RuntimeUse
-    from latebind.model import Target
 
 Variant = Literal["", "debug", "versioned"]
 _TIME_LIMIT = 1800.0

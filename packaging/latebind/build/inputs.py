@@ -6,10 +6,11 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from latebind.config.config import Config
 from latebind.config.project import OUTPUTS
 from latebind.errors import BuildError
 from latebind.system.folders import find_repository
@@ -18,9 +19,6 @@ from latebind.system.resources import cmake_dir
 from latebind.system.run import run
 from latebind.system.tree import Folders, hash_file, hash_tree
 from loadcheck.decoding import DECODE_ERRORS
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 _MSBUILD = (
     "Directory.Build.props",

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from latebind.build.amalgamation import loader_amalgamation
+from latebind.config.config import Config
 from latebind.config.described import NUMBERS, WIDE, DescribedRuntime
+from latebind.config.runtime import RuntimeUse
 from latebind.fill import fill
 from latebind.system.resources import cmake_dir
+from latebind.tables.presets import PerSystem, RuntimePreset
 from loadcheck.archive import write_text
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
-    from latebind.tables.presets import PerSystem, RuntimePreset
 
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
 """The preprocessor's conditions for each operating system."""

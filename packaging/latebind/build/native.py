@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.cmake import NativeBuild, native_build
 from latebind.build.inside import refuse_links_outside
@@ -15,16 +14,14 @@ from latebind.build.intree import hash_backend
 from latebind.build.promise import refuse_unexported
 from latebind.build.sources import hash_sources
 from latebind.build.stage import Stage, StageManifest, new_stage, open_stage, write_manifest
+from latebind.config.config import Config
+from latebind.config.project import Project
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
+from latebind.model import Target
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.tables.targets import target as find_target
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.config.project import Project
-    from latebind.model import Target
 
 
 def stage_target(project: Project, target: Target) -> Stage:

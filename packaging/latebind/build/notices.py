@@ -6,14 +6,11 @@ import re
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.sources import loader_dir
+from latebind.build.stage import Stage
+from latebind.config.config import Config
 from latebind.system.wheelfile import rewrite_wheel
-
-if TYPE_CHECKING:
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
 
 NOTICE = "LICENSE-latebind.txt"
 """The name of the notice in every kind of package."""

@@ -6,18 +6,15 @@ import json
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from latebind.config.config import SDIST_LOADER, Config
 from latebind.config.file import FILE_NAME
+from latebind.config.project import Project
 from latebind.fingerprint import digest
 from latebind.system.resources import cmake_dir
 from latebind.system.tree import hash_file, hash_files, hash_tree, list_tree
-
-if TYPE_CHECKING:
-    from latebind.config.project import Project
 
 _NATIVE = re.compile(
     r"CMakeLists\.txt|.*\.(asm|c|c\+\+|cc|cmake|cpp|cu|cuh|cxx|def|h|h\+\+|hh|hpp|hxx|in|inc|inl|ipp|m|mm|pxd|pyx|s|tcc|tpp)",

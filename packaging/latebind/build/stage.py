@@ -22,7 +22,7 @@ from loadcheck.archive import sha256, write_text
 from loadcheck.binary import read_images
 from loadcheck.binary.implib import import_library
 from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.model import Rid, Sha256  # noqa: TC001
+from loadcheck.model import Rid, Sha256
 
 MANIFEST = "manifest.json"
 _VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")

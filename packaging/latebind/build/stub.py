@@ -18,6 +18,7 @@ from latebind.build.visualcpp import VISUAL_CPP_FOLDER, VisualCpp
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
+from latebind.model import Target
 from latebind.system.log import LOG
 from latebind.system.run import run, tail
 from latebind.system.tree import hash_tree
@@ -25,7 +26,6 @@ from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from latebind.build.stubtable import StubSource
-    from latebind.model import Target
 
 IN_FRONT = "lib/cmake/latebind/inFront.cmake"
 """The file that puts a stub in front of other runtimes: a value of CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""

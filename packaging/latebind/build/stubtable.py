@@ -13,15 +13,15 @@ from packaging.version import Version
 
 from latebind.build.functions import find_functions, show_names
 from latebind.build.loadersource import runtime_header, version_source
+from latebind.config.runtime import RuntimeUse
 from latebind.errors import LatebindError
 from latebind.fill import fill
 from latebind.tables.functions import FunctionTable, function_table
+from latebind.tables.presets import RuntimePreset, StubNames
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from latebind.config.described import DescribedRuntime
-    from latebind.config.runtime import RuntimeUse
-    from latebind.tables.presets import RuntimePreset, StubNames
 
 ABORT, NOTHING = "abort", "nothing"
 _MOST = 16_000

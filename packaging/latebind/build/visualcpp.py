@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError
+from latebind.model import Target
 from latebind.system.run import run, tail
-
-if TYPE_CHECKING:
-    from latebind.model import Target
 
 VISUAL_CPP_FOLDER = "lib/msvc"
 """Where the library is in a stub's folder."""

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from latebind.compilers.launchers import launchers
 from latebind.errors import BuildError, NotRun
+from latebind.model import Target
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, targets
 
 if TYPE_CHECKING:
     from latebind.compilers.choose import Toolchain
-    from latebind.model import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from latebind.compilers.indirect import complete_indirect_symbols
 from latebind.compilers.launchers import identify_compiler, launchers
 from latebind.errors import NotRun
 from latebind.fill import fill
+from latebind.model import Target
 from latebind.system.cache import user_cache
 from latebind.system.log import LOG
 from latebind.system.programs import which
@@ -28,7 +29,6 @@ from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from latebind.compilers.choose import Toolchain
-    from latebind.model import Target
 
 ZIG_REQUIREMENT = "ziglang==0.17.0"
 """Pinned: another zig makes other bytes."""

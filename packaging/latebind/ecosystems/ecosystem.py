@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from latebind.build.stage import Stage
+from latebind.config.config import Config
+from latebind.config.package import Package
+from latebind.config.project import Project
 from latebind.registry import collect
-
-if TYPE_CHECKING:
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
-    from latebind.config.package import Package
-    from latebind.config.project import Project
-    from loadcheck.model import Kind
+from loadcheck.model import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from latebind.config.config import Config
 from latebind.errors import LatebindError, NotRun
 from latebind.model import State
 from latebind.system.run import run
@@ -17,13 +18,12 @@ from latebind.verify.cases.scenarios import COMPUTING
 from latebind.verify.report.report import read_report
 from latebind.verify.run.protocol import ALL_PASSED, SOME_FAILED, read_result
 from latebind.verify.run.supply import Supply
+from loadcheck.model import Kind
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
     from latebind.config.verification import Verify
     from latebind.verify.cases.installers import Installer
-    from loadcheck.model import Kind
 
     FindPrograms: TypeAlias = Callable[[Verify], Sequence[str]]
 

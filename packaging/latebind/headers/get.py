@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
@@ -19,11 +18,9 @@ from latebind.headers.record import read_recorded, write_headers
 from latebind.system.cache import callers_home, user_cache
 from latebind.system.programs import which
 from latebind.system.run import run
+from latebind.tables.presets import RuntimePreset
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.installers import installer
-
-if TYPE_CHECKING:
-    from latebind.tables.presets import RuntimePreset
 
 _TIME_LIMIT = 300.0
 _TAG = re.compile(r"refs/tags/(\S+)$", re.MULTILINE)

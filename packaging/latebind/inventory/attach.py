@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from latebind.build.sbom import render_bill, sbom_name
 from latebind.errors import InputError
+from latebind.model import SbomFormat
 from latebind.system.wheelfile import rewrite_wheel
 
 if TYPE_CHECKING:
     from latebind.inventory.find import Wheel
-    from latebind.model import SbomFormat
 
 
 def attach_sbom(wheel: Wheel, folder: Path, format_: SbomFormat, *, force: bool = False) -> Path:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PlannedFile, package_kinds
 from latebind.errors import BuildError
 from latebind.model import NotMade
 from latebind.semver import VersionError
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 
 def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from latebind.build.stage import open_stage
+from latebind.config.project import Project
 from latebind.ecosystems.ecosystem import PackRun, package_kinds
 from latebind.errors import NotRun
 from latebind.pack.pack import hash_package, start_run
 from latebind.pack.record import Ledger
-
-if TYPE_CHECKING:
-    from latebind.config.project import Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

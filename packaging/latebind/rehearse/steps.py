@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.workflow import WORKFLOW
+from latebind.config.config import Config
 from latebind.ecosystems.rehearsal import Registry, Rehearsal, Stage
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.formats import find_format
@@ -33,8 +34,6 @@ from latebind.verify.cases.installers import installer, python_of
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
-
     Part = tuple[str, Callable[[], str]]
     """What is shown in one line: its name, and what runs, which returns what it found."""
 

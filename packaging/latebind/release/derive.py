@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.checks.policy import project_policy
+from latebind.config.config import Config
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.release import api, layout
@@ -26,14 +27,13 @@ from latebind.verify.report.view import report_count, view_of
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
 from loadcheck.engine.wording import count_line
+from loadcheck.model import AuditReport
 from loadcheck.reports.markdown import audit_markdown
 from loadcheck.reports.render import audit_json
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
     from latebind.release.api import ApiChange, Surface
-    from loadcheck.model import AuditReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

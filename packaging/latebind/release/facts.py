@@ -13,6 +13,7 @@ import msgspec
 from latebind import __version__
 from latebind.build.commit import COMMIT_VARIABLE
 from latebind.build.sbom import read_sbom
+from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.formats import installed_kinds
 from latebind.model import State
@@ -23,7 +24,6 @@ from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
     from latebind.release.packages import ReleasePackage
     from latebind.verify.report.report import Report
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.inside import refuse_links_outside
+from latebind.config.config import Config
 from latebind.config.file import standalone_text
+from latebind.config.project import Project
 from latebind.errors import InputError, LatebindError
 from latebind.pack.record import Record, hash_inputs, list_changes, read_record
 from latebind.release import changelog, layout
@@ -23,10 +24,6 @@ from latebind.system.archive import source_date_epoch
 from latebind.system.folders import replacing_folder
 from latebind.verify.report.report import read_report
 from loadcheck.archive import sha256
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.config.project import Project
 
 _SHOWN = 20
 

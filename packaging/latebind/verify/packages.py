@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.commit import source_commit, source_date
+from latebind.config.config import Config
+from latebind.config.project import Project
 from latebind.errors import InputError
 from latebind.formats import find_format, installed_kinds
 from latebind.model import Artifact
@@ -19,10 +20,6 @@ from latebind.verify.report.report import Provenance
 from loadcheck.archive import sha256
 from loadcheck.formats import iter_members
 from loadcheck.model import Rid, Sha256
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.config.project import Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

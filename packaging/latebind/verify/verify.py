@@ -16,6 +16,8 @@ from threading import Semaphore
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
+from latebind.config.config import Config
+from latebind.config.project import Project
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Outcome, State, passed_at
 from latebind.system.emulation import find_emulator
@@ -32,16 +34,14 @@ from latebind.verify.report.report import NEWER_THAN, Report, is_newer_minor, re
 from latebind.verify.run.bench import Bench, try_case
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.supply import SHARED, Supply
+from loadcheck.model import Rid
 from loadcheck.text import plural, shorten
 
 if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter
-    from latebind.config.config import Config
-    from latebind.config.project import Project
     from latebind.verify.cases.expand import ConfiguredCase
     from latebind.verify.cases.installers import Installer
     from latebind.verify.packages import Packages
-    from loadcheck.model import Rid
 
 _LONGEST = 2
 _SUMMARY = 200

@@ -8,8 +8,9 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.maven.config import OLDEST_JAVA, PROGRAM, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.layouts import LAYOUTS, MAIN, JavaProgram, find_start
@@ -29,10 +30,6 @@ from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import hash_parts
 from loadcheck.archive import ZipReader
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
 
 _TIME_LIMIT = 300.0
 _BRIEFLY = ("-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1")

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageKind, PlannedFile
 from latebind.ecosystems.maven.config import MavenConfig, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.pack import CLASS_NAME, pack_jar, source_files
 from latebind.ecosystems.maven.programs import find_jdk, read_major
 from latebind.system.tree import hash_files
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 
 def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:

@@ -10,15 +10,18 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.npm.config import npm_tables
 from latebind.ecosystems.npm.layouts import LAYOUTS, NodeLayout, find_layout, install_layout, list_stores
 from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, answer, node, node_environment, run_npm
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
+from latebind.model import Outcome
 from latebind.system.tree import hash_tree, link_or_copy
 from latebind.tables.targets import target, targets
 from latebind.verify.cases.consumer import Consumer
@@ -30,12 +33,6 @@ from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import hash_parts
 from loadcheck.archive import sha256
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
-    from latebind.model import Outcome
-
 
 NODE = "node"
 """A Node.js program that npm installs the packages for; also its key in [verify]."""

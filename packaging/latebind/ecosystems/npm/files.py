@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from latebind.config.config import Config
 from latebind.ecosystems.npm.config import npm_tables
 from latebind.errors import InputError
 from latebind.filenames import npm_file, npm_target, npm_version
@@ -15,9 +15,6 @@ from latebind.formats import Identity, made_as
 from latebind.tables.targets import npm_platform, targets
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.formats import iter_members
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 
 class _Manifest(msgspec.Struct):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageKind, PlannedFile
 from latebind.ecosystems.npm.config import NpmConfig, npm_tables
 from latebind.ecosystems.npm.pack import npm_sources, pack_npm
 from latebind.filenames import npm_file, npm_target
 from latebind.system.tree import hash_files
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 
 def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:

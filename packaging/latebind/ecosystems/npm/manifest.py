@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.version import Version
 
+from latebind.config.config import Config
 from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, npm_tables
 from latebind.filenames import npm_version
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 GENERATED = "latebind"
 """The stem of the generated module and its types."""

@@ -12,6 +12,8 @@ from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
 from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
+from latebind.build.stage import Stage
+from latebind.config.config import Config
 from latebind.ecosystems.npm.config import npm_tables
 from latebind.ecosystems.npm.manifest import GENERATED_FILES, copied_types, entry_points, list_needs, metadata
 from latebind.errors import BuildError
@@ -22,8 +24,6 @@ from latebind.tables.targets import npm_platform
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
     from latebind.config.plugin import PluginConfig
 
 _NEVER_PACKED = frozenset({

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.nuget.dotnet_project import (
     ANSWERS,
     BuiltConsumer,
@@ -36,10 +37,6 @@ from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import ConsumerResult, ConsumerRun, run_program
 from latebind.verify.run.standin import STOOD_IN
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
 
 ASSEMBLED = "the runtime's nupkg was assembled for this test from its PyPI wheel"
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
+from latebind.config.package import NugetConfig
 from latebind.formats import Identity, made_as
 from latebind.semver import semantic_version
 from latebind.tables.targets import targets
 from loadcheck.kinds.nuget.reading import nupkg_id, nupkg_version
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.config.package import NugetConfig
 
 _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from latebind.build.notices import package_notices
 from latebind.build.sbom import sbom, sbom_file
+from latebind.build.stage import Stage
+from latebind.config.config import Config
 from latebind.ecosystems.nuget import layout as nugetfiles
 from latebind.ecosystems.nuget.files import nuget_tables
 from latebind.ecosystems.nuget.nuspec import Dependency, Nuspec, exactly, render_nuspec, render_symbols, same_minor
@@ -28,8 +30,6 @@ from loadcheck.kinds.nuget.reading import FEED_LIMIT
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
     from latebind.ecosystems.nuget.managed import ManagedBuild
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
 from latebind.filenames import sdk_file
 from latebind.formats import Identity, identify_by_name, made_as
 from latebind.tables.targets import targets
 from loadcheck.formats import SDK_FILE
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 
 def _identify(path: Path) -> Identity:

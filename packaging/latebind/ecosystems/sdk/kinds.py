@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.native import apply_soversion
+from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, PlannedFile
 from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.filenames import sdk_file
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 
 def _held(config: Config, rid: str) -> list[str]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageKind, PlannedFile
 from latebind.ecosystems.symbols.pack import pack_symbols
 from latebind.filenames import symbols_file
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 
 def _plan(config: Config, _suited: Mapping[str, Sequence[str]], rids: Sequence[str]) -> list[PlannedFile]:

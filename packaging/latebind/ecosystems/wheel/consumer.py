@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.wheel.environment import Installed, disturbances, is_left_out, make_environment, upgrade
 from latebind.ecosystems.wheel.files import wheels_for, wheels_on
 from latebind.ecosystems.wheel.layouts import Start, start_consumer
@@ -30,8 +32,6 @@ from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.readers.record import read_metadata
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
     from latebind.verify.cases.machine import Machine
 
 _ECOSYSTEMS = Path(__file__).parent.parent

@@ -19,6 +19,7 @@ from latebind.compilers.interpreters import choose
 from latebind.ecosystems.wheel.installed import InstalledFile, list_installed
 from latebind.errors import LatebindError, NotRun
 from latebind.filenames import distribution
+from latebind.model import Artifact
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
@@ -29,7 +30,6 @@ from latebind.verify.run.supply import Environment, empty_environment, runtime_l
 from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
-    from latebind.model import Artifact
     from latebind.verify.run.bench import Bench
 
 _ONLOAD = Path(__file__).with_name("inside") / "onload.py"

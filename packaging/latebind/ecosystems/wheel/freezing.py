@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
 from latebind.fill import fill
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 HOOK_GROUP = "pyinstaller40"
 """The group of entry points that PyInstaller 4.0 and newer read."""

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.extension import refuse_foreign
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.config.config import Config
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, PlannedFile
 from latebind.ecosystems.wheel.pack import build_distribution, list_variables
 from latebind.ecosystems.wheel.sdist_kinds import SDISTS
 from latebind.filenames import wheel_file
 from latebind.tables.targets import host_rid, target
 from loadcheck.tables.pythonabi import abi_tags, own_abi_python
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-from collections.abc import Mapping, Sequence
-
-from latebind.ecosystems.ecosystem import PackRun
 
 
 def plan_wheels(config: Config, suited: Mapping[str, Sequence[str]], sources: Mapping[str, str]) -> list[PlannedFile]:

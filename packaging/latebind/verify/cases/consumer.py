@@ -11,13 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
 from latebind.formats import name_projects
+from latebind.model import Case, CaseKind, Outcome
 from latebind.registry import collect
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
-    from latebind.model import Case, CaseKind, Outcome
     from latebind.verify.cases.index import Question
     from latebind.verify.cases.scenarios import Scenario
     from latebind.verify.run.bench import Bench

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 from packaging.version import Version
 
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
 from latebind.model import Case, Target
 from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import Consumer, find_consumer, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.cases.scenarios import COMPUTING, IN_C, PYTHON, SCENARIOS, Need, Scenario
 from latebind.verify.cases.standin import STAND_IN, has_stand_in, list_versions
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
     from latebind.config.ep import EpConfig
-    from latebind.config.runtime import RuntimeUse
     from latebind.config.verification import VerifyOwn
-    from loadcheck.model import Rid
 
 
 _USUAL = ("minimum", EACH_MINOR, "latest")

@@ -17,10 +17,10 @@ from latebind.system.cache import callers_home
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import run
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.cases.installers import Installer
-    from loadcheck.model import Rid
 
 _INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 120.0
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")

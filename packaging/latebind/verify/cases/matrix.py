@@ -6,17 +6,15 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.tables.targets import target
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, is_too_old
 from latebind.verify.cases.index import Answers
+from loadcheck.model import Rid
 from loadcheck.text import plural
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from loadcheck.model import Rid
 
 MAX_JOBS = 256
 """Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""

@@ -6,12 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-
-if TYPE_CHECKING:
-    from latebind.model import Case
+from latebind.model import Case
 
 _EXPRESSION = re.compile(r"[\s()]")
 _ADVICE = (

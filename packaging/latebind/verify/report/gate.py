@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
 from latebind.model import Case, Level, State, list_passes
 from latebind.tables.targets import targets
 from latebind.verify.cases.consumer import find_consumer, name_consumers
@@ -23,7 +24,6 @@ from loadcheck.model import Rid
 from loadcheck.text import markdown_code, markdown_text, plural, printable
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
     from latebind.verify.report.report import CaseResult, Report
 
 _LONGEST = 300

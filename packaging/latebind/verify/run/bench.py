@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
 
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Case, Outcome, State
 from latebind.verify.cases.consumer import Consumer, find_consumer
@@ -23,14 +25,12 @@ from latebind.verify.cases.situations import ORDINARY, Situation
 from latebind.verify.cases.standin import SAYS_SO
 from latebind.verify.run.access import unlock
 from latebind.verify.run.standin import build_beside, build_stand_in
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
     from latebind.verify.run.protocol import ConsumerResult
     from latebind.verify.run.supply import Supply
-    from loadcheck.model import Rid
 
 Phase = Literal["prepare", "install", "load", "inference"]
 """How far a test case came. prepare: something other than the packages failed, such as the project's data script.

@@ -13,10 +13,10 @@ from latebind.errors import InputError, NotRun
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import target
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine
-    from loadcheck.model import Rid
 
 CONSUMER = "consumer"
 """The program that each of them makes."""
