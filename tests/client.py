@@ -10,18 +10,13 @@ import shutil
 import sys
 import tarfile
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.native import stage_targets
 from latebind.config.project import read_project
-from latebind.pack.pack import pack
+from latebind.pack.pack import PackResult, pack
 from tests.programs import run_checked
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from latebind.pack.pack import PackResult
 
 CLIENTS = Path(__file__).parent / "clients"
 BASES = {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from machines import chromium
 from tests.client import built_wheel, copy_packed, pack_project, write_client
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,6 +19,23 @@ def alive(pid):
     except OSError:
         return False
     return status.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A headless Chromium."""
+    program = chromium.chromium()
+    if program is None:
+        pytest.skip(
+            "not run: there is no Chromium here: apt-get install --no-install-recommends chromium-headless-shell"
+        )
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="not run: playwright drives the browser: pip install playwright"
+    )
+    with api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield opened
+        opened.close()
 
 
 @pytest.fixture

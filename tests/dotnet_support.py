@@ -8,8 +8,8 @@ import shutil
 import sys
 from dataclasses import replace
 from functools import cache
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -26,10 +26,6 @@ from testing.needs import dotnet_environment, with_mono
 from tests.client import rewritten
 from tests.conftest import ROOT
 from tests.programs import run_checked
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
 
 LATENN = ROOT / "latenn"
 SMOKE = LATENN / "verify" / "Smoke"

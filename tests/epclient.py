@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.client import copy_client, read_client
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONFIG = read_client("provider", "latebind.toml")
 CMAKE = read_client("provider", "native/CMakeLists.txt")

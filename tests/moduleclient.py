@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.client import CONFIG, copy_client, read_client
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SIX = '["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]'
 

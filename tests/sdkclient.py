@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.client import CONFIG, copy_client, read_client
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SDK = CONFIG.replace("[package.tiny]", "[package.tiny]\nsdk = true").replace(
     'license = "MIT"', 'license = "MIT"\nlicense_file = "native/tiny.c"'

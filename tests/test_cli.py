@@ -322,16 +322,6 @@ def test_each_command_is_in_one_group_of_the_help(latebind):
     assert "  check them:" in shown
 
 
-def test_usage_errors_exit_with_2(latebind):
-    assert latebind().returncode == 2
-
-
-@pytest.mark.slow
-def test_plan_lists_what_pack_makes(latebind, tiny):
-    lines = latebind("-C", tiny, "plan").stdout.splitlines()
-    assert {line.rpartition("/")[2] for line in lines if line.startswith("dist/")} == set(pack_tiny(latebind, tiny))
-
-
 def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
     printed = assert_success(latebind("doctor", env={"PATH": str(tmp_path)}))
     works, missing = printed.split("missing:\n")

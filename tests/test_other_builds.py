@@ -9,7 +9,7 @@ import pytest
 
 from testing.needs import require_programs
 from tests.conftest import ROOT
-from tests.programs import assert_success, run_checked, run_program
+from tests.programs import assert_success, make_environment, run_checked, run_program
 
 PAGE = (ROOT / "docs/howto/other-builds.md").read_text("utf-8")
 FILE = re.compile(r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -61,15 +61,6 @@ def write_recipe(name, folder):
     section = PAGE.partition(f"## {name}\n")[2].partition("\n## ")[0]
     for file, text in FILE.findall(section):
         (folder / file).write_text(text, "utf-8")
-
-
-def make_environment(folder, *requirements):
-    """The interpreter of a new environment, or a skip where the index has not everything."""
-    for arguments in (["venv", folder], ["pip", "install", "--quiet", "--python", folder, *requirements]):
-        done = run_program(sys.executable, "-m", "uv", *arguments)
-        if done.returncode:
-            pytest.skip(f"not run: {requirements} cannot be installed: {done.stderr.strip()[-200:]}")
-    return folder / "bin/python"
 
 
 @pytest.fixture

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from testing.needs import require_programs
 from tests.client import CONFIG, copy_client, read_client
 from tests.programs import run_checked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DESCRIBED = """
 [[runtime]]

@@ -11,6 +11,7 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,6 @@ from latebind.errors import LatebindError
 from latebind.system.log import LOG
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from latebind.commands.common import Command
 
 _GROUPS = {

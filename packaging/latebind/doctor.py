@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.extension import find_headers
@@ -19,9 +21,6 @@ from latebind.tables.targets import host_rid, targets
 from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from latebind.ecosystems.ecosystem import NeededProgram
     from latebind.model import Target
     from latebind.verify.cases.machine import Machine

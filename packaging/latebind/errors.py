@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from loadcheck.errors import InputError
 from loadcheck.errors import UserError as LatebindError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 __all__ = ["NOT_RUN_REASONS", "BuildError", "ConfigError", "InputError", "LatebindError", "NotRun", "ToolError"]
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from latebind.config.config import Config
 from latebind.errors import BuildError
 from latebind.semver import LARGEST_IN_NPM, semantic_version
 from latebind.tables.targets import npm_platform, target, wheel_tag
 from loadcheck.model import SYMBOLS_SUFFIX
 from loadcheck.tables.pythonabi import abi_tags
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-
 
 WHEEL_MANIFEST = "extra_metadata/latebind.json"
 """Where our wheels carry the manifest of the component that they hold, below .dist-info/."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 import hashlib
 import platform
 import zlib
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import loadcheck
 from latebind.system.resources import folder
 from latebind.system.tree import hash_file, hash_tree, is_scratch
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PACKAGE = Path(__file__).resolve().parent
 LOADCHECK = Path(loadcheck.__file__).resolve().parent

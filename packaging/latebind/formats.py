@@ -5,19 +5,19 @@ Each ecosystem declares its own in `files.py`.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from latebind.config.config import Config
+from latebind.errors import InputError
 from latebind.registry import collect
+from latebind.tables.targets import targets
 from loadcheck.formats import FORMATS, PackageFormat
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from loadcheck.model import Kind, Rid
+from loadcheck.model import Kind, Rid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,15 @@ class ProjectFormat(PackageFormat):
     """Read name and version. Raises InputError when the file is not what its suffix says."""
     explain_foreign: Callable[[str, Config], str] = lambda _name, _config: ""
     """Why a file of this name is none of a project's packages, as in "it is ..."; "" when it is one."""
+
+
+def identify_by_name(path: Path, form: re.Pattern[str], problem: str, advice: str = "") -> Identity:
+    """Name, version and target, from the groups of a pattern. Raises InputError with the problem for other names."""
+    match = form.fullmatch(path.name)
+    if match is None:
+        raise InputError(problem, where=str(path), advice=advice)
+    rids = tuple(rid for rid in targets() if rid == match["rid"])
+    return Identity(name=match["name"], version=match["version"], targets=rids)
 
 
 def made_as(suffix: str, **how: Any) -> ProjectFormat:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from latebind.config.config import Config
 from latebind.config.extension import program_keys
 from latebind.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from latebind.config.config import Config
 
 
 def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True) -> None:

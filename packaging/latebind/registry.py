@@ -20,10 +20,8 @@ from __future__ import annotations
 import importlib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from types import ModuleType
+from typing import Any, Literal
 
 ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "maven", "symbols", "sdk")
 """In the order in which they are packed and reported."""

@@ -8,27 +8,21 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.commit import COMMIT_VARIABLE, source_commit
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
-from latebind.config.project import MSBUILD_OUTPUTS
+from latebind.config.config import Config
+from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.errors import BuildError
 from latebind.pack.record import RECORD
 from latebind.system import resources
 from latebind.system.log import LOG
 from latebind.system.processes import watched_over
 from latebind.system.run import run
-from latebind.system.tree import is_generated, is_scratch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from latebind.config.config import Config
-    from latebind.config.project import Project
-    from latebind.system.tree import Folders
+from latebind.system.tree import Folders, is_generated, is_scratch
 
 _TIME_LIMIT = 3600.0
 _COMPILE_LIMIT = 300.0

@@ -16,7 +16,7 @@ from latebind.tables.libraries import library_files
 from latebind.tables.presets import preset
 from testing.needs import require_programs
 from tests.conftest import ROOT
-from tests.programs import assert_refused, assert_success, run_checked, run_program
+from tests.programs import assert_refused, assert_success, make_environment, run_checked
 
 ORT = preset("onnxruntime")
 LIBRARIES = library_files()["portaudio"].parent
@@ -338,15 +338,6 @@ def write_project(root, files, ort):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(text.replace("{ort}", str(ort)))
     return {"onnxruntime_DIR": str(ort), "PKG_CONFIG_PATH": str(ort)}
-
-
-def make_environment(folder, *requirements):
-    """The interpreter of a new environment, or a skip where the index has not everything."""
-    for arguments in (["venv", folder], ["pip", "install", "--quiet", "--python", folder, *requirements]):
-        done = run_program(sys.executable, "-m", "uv", *arguments)
-        if done.returncode:
-            pytest.skip(f"not run: {requirements} cannot be installed: {done.stderr.strip()[-200:]}")
-    return folder / "bin/python"
 
 
 @pytest.mark.slow

@@ -35,51 +35,69 @@ TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
 TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c", "more.c").replace("tiny", "more")
 
 
+class Machine:
+    """A project, what one machine made of it, and another working folder, `here`, that takes some of that."""
+
+    def __init__(self, tiny, packed_once, folder):
+        self.config, self.workdir, self.folder, self.here = load(tiny), folder / "machine", folder, folder / "here"
+        copy_packed(packed_once, self.workdir)
+        self.stage = self.workdir / "stage" / "linux-x64"
+        self.library = self.stage / LIBRARY
+        self.digests = {path.name: sha256(path) for path in (self.workdir / "dist").glob("[!.]*")}
+
+    def take(self, *paths, rid="", config=None):
+        return import_native(Project(config=config or self.config, workdir=self.here), paths, rid)
+
+    def copy_stage(self):
+        return shutil.copytree(self.stage, self.folder / "copy")
+
+    def edit_manifest(self, change):
+        """A copy of the stage whose manifest is changed."""
+        file = self.copy_stage() / "manifest.json"
+        manifest = json.loads(file.read_text("utf-8"))
+        change(manifest)
+        file.write_text(json.dumps(manifest), encoding="utf-8")
+        return file.parent
+
+    def sources(self):
+        """The same native files as a stage, a target's folder, a wheel, and a folder that says nothing of itself."""
+        shutil.copytree(self.stage / "tiny", self.folder / "plain" / "tiny")
+        return {
+            "stage": self.workdir / "stage",
+            "target": self.stage,
+            "wheel": next((self.workdir / "dist").glob("*.whl")),
+            "folder": self.folder / "plain",
+        }
+
+
+LIBRARY = "tiny/lib/libtiny.so"
+
+
 @pytest.fixture
-def packed_machine(tiny, packed_once, tmp_path):
-    """A project and what one machine made of it."""
-    workdir = tmp_path / "machine"
-    copy_packed(packed_once, workdir)
-    digests = {path.name: sha256(path) for path in (workdir / "dist").glob("[!.]*")}
-    return load(tiny / "latebind.toml"), workdir, digests
-
-
-def sources(workdir, tmp_path):
-    """The same native files as a stage, a target's folder, a wheel, and a folder that says nothing of itself."""
-    plain = tmp_path / "plain"
-    shutil.copytree(workdir / "stage" / "linux-x64" / "tiny", plain / "tiny")
-    return {
-        "stage": workdir / "stage",
-        "target": workdir / "stage" / "linux-x64",
-        "wheel": next((workdir / "dist").glob("*.whl")),
-        "folder": plain,
-    }
+def machine(tiny, packed_once, tmp_path):
+    return Machine(tiny / "latebind.toml", packed_once, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["stage", "target", "wheel", "folder"])
-def test_what_is_imported_gives_the_same_packages(packed_machine, tmp_path, monkeypatch, kind):
-    config, workdir, expected = packed_machine
-    project = Project(config=config, workdir=tmp_path / "here")
-    (manifest,) = import_native(project, [sources(workdir, tmp_path)[kind]], "linux-x64")
+def test_what_is_imported_gives_the_same_packages(machine, tmp_path, monkeypatch, kind):
+    (manifest,) = machine.take(machine.sources()[kind], rid="linux-x64")
     assert manifest.imported
 
     monkeypatch.setattr("latebind.build.cmake.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
-    digests = hashes(pack_project(config.root, workdir=tmp_path / "here"))
+    digests = hashes(pack_project(machine.config.root, workdir=machine.here))
 
     if kind == "folder":  # its compiler is unknown, and the SBOMs say so
         assert manifest.toolchain == "unknown toolchain"
         library = "runtimes/linux-x64/native/libtiny.so"
-        packages = [folder / "dist" / "Tiny.1.2.3.nupkg" for folder in (tmp_path / "here", workdir)]
+        packages = [folder / "dist" / "Tiny.1.2.3.nupkg" for folder in (machine.here, machine.workdir)]
         assert len({members(package)[library] for package in packages}) == 1
     else:
-        assert digests == expected
+        assert digests == machine.digests
 
 
-def test_a_library_alone_says_which_target_it_is_for(packed_machine, tmp_path):
-    config, workdir, _ = packed_machine
-    library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
-    (manifest,) = import_native(Project(config=config, workdir=tmp_path / "here"), [library])
+def test_a_library_alone_says_which_target_it_is_for(machine, tmp_path):
+    (manifest,) = machine.take(machine.library)
     assert (manifest.rid, [file.path for file in manifest.files]) == ("linux-x64", ["tiny/lib/libtiny.so"])
 
 
@@ -101,94 +119,76 @@ def test_a_dll_alone_goes_where_cmake_installs_it(tmp_path):
         ("", "text.so", "is not a native library", "Name the library that was built."),
     ],
 )
-def test_a_library_of_another_target_is_refused(packed_machine, tmp_path, rid, file, message, advice):
-    config, workdir, _ = packed_machine
-    library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / file
-    if file == "text.so":
-        library.write_text("text")
+def test_a_library_of_another_target_is_refused(machine, tmp_path, rid, file, message, advice):
+    (machine.library.with_name("text.so")).write_text("text")
     with pytest.raises(InputError, match=message) as refused:
-        import_native(Project(config=config, workdir=tmp_path / "here"), [library], rid)
+        machine.take(machine.library.with_name(file), rid=rid)
     assert refused.value.advice == advice
 
 
-def test_a_library_for_one_of_two_components_is_refused(tmp_path, tiny, packed_machine):
-    _, workdir, _ = packed_machine
+def test_a_library_for_one_of_two_components_is_refused(tmp_path, tiny, machine):
     write_client(tiny, latebind=TWO)
-    library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
     with pytest.raises(InputError, match="the library's component is unknown: more, tiny") as refused:
-        import_native(read_project(tiny / "latebind.toml", tmp_path / "here"), [library])
+        import_native(read_project(tiny / "latebind.toml", machine.here), [machine.library])
     assert "FOLDER/more/lib/" in refused.value.advice
 
 
-def test_packing_an_import_asks_for_no_compiler(packed_machine, tmp_path, tiny):
-    config, workdir, _ = packed_machine
-    here, linux = tmp_path / "here", target("linux-x64")
-    assert needs_compiler(Project(config=config, workdir=here), linux)
-    import_native(Project(config=config, workdir=here), [workdir / "stage"])
-    assert not needs_compiler(Project(config=config, workdir=here), linux)
+def test_packing_an_import_asks_for_no_compiler(machine, tmp_path, tiny):
+    here, linux = machine.here, target("linux-x64")
+    assert needs_compiler(Project(config=machine.config, workdir=here), linux)
+    machine.take(machine.workdir / "stage")
+    assert not needs_compiler(Project(config=machine.config, workdir=here), linux)
     (tiny / "native" / "tiny.c").write_text("int other;\n", encoding="utf-8")
     assert needs_compiler(read_project(tiny / "latebind.toml", here), linux)
 
 
-def test_an_imported_library_without_an_exact_export_is_not_packed(packed_machine, tmp_path, tiny):
-    _, workdir, _ = packed_machine
+def test_an_imported_library_without_an_exact_export_is_not_packed(machine, tmp_path, tiny):
     write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_sub", "tiny_*"'))
-    config, here = load(tiny / "latebind.toml"), tmp_path / "here"
-    import_native(Project(config=config, workdir=here), [workdir / "stage"])
+    machine.take(machine.workdir / "stage", config=load(tiny / "latebind.toml"))
     with pytest.raises(BuildError, match=r"tiny_sub\n  libtiny\.so exports tiny_add"):
-        pack_project(tiny, workdir=here)
+        pack_project(tiny, workdir=machine.here)
 
 
-def test_importing_the_same_again_changes_nothing(packed_machine, tmp_path):
-    config, workdir, _ = packed_machine
-    kinds = sources(workdir, tmp_path)
-    first = import_native(Project(config=config, workdir=tmp_path / "here"), [kinds["stage"]])
-    again = import_native(Project(config=config, workdir=tmp_path / "here"), [kinds["target"], kinds["wheel"]])
+def test_importing_the_same_again_changes_nothing(machine, tmp_path):
+    kinds = machine.sources()
+    first = machine.take(kinds["stage"])
+    again = machine.take(kinds["target"], kinds["wheel"])
     assert [stage.key for stage in first] == [stage.key for stage in again]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [("a + b", "b + a"), ("1.2.3", "1.2.4")], ids=["source", "version"])
-def test_other_sources_are_refused_and_nothing_is_written(packed_machine, tmp_path, tiny, change):
-    _, workdir, _ = packed_machine
+def test_other_sources_are_refused_and_nothing_is_written(machine, tmp_path, tiny, change):
     write_client(tiny, tiny=SOURCE.replace(*change), latebind=CONFIG.replace(*change))
     with pytest.raises(BuildError, match=r"built from other sources: their hash is [0-9a-f]{12}, the project's is"):
-        import_native(read_project(tiny / "latebind.toml", tmp_path / "here"), [workdir / "stage"])
-    assert not (tmp_path / "here").exists()
+        import_native(read_project(tiny / "latebind.toml", machine.here), [machine.workdir / "stage"])
+    assert not machine.here.exists()
 
 
-def test_the_same_target_with_other_bytes_is_refused(packed_machine, tmp_path):
-    config, workdir, _ = packed_machine
-    import_native(Project(config=config, workdir=tmp_path / "here"), [workdir / "stage"])
-    other = tmp_path / "other"
-    (other / "tiny" / "lib").mkdir(parents=True)
-    library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
-    (other / "tiny" / "lib" / "libtiny.so").write_bytes(library.read_bytes() + b"\0")
-    before = (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes()
+def test_the_same_target_with_other_bytes_is_refused(machine, tmp_path):
+    machine.take(machine.workdir / "stage")
+    other = machine.sources()["folder"]
+    (other / LIBRARY).write_bytes(machine.library.read_bytes() + b"\0")
+    before = (machine.here / "stage" / "linux-x64" / "manifest.json").read_bytes()
     with pytest.raises(
         BuildError, match=r"tiny/lib/libtiny\.so for linux-x64 differs from the same file in"
     ) as refused:
-        import_native(Project(config=config, workdir=tmp_path / "here"), [other], "linux-x64")
+        machine.take(other, rid="linux-x64")
     assert refused.value.advice.endswith("remove its folder: stage/linux-x64.")
-    assert (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes() == before
+    assert (machine.here / "stage" / "linux-x64" / "manifest.json").read_bytes() == before
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("floor", ["2.31", "2.17", "", "2.28/../../x"])
-def test_another_floor_than_the_project_promises_is_refused(packed_machine, tmp_path, floor):
-    config, workdir, _ = packed_machine
-    folder = tmp_path / "stage"
-    shutil.copytree(workdir / "stage" / "linux-x64", folder)
-    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"floor": floor}), encoding="utf-8")
+def test_another_floor_than_the_project_promises_is_refused(machine, tmp_path, floor):
+    folder = machine.edit_manifest(lambda manifest: manifest.update(floor=floor))
     with pytest.raises(BuildError, match=f"are for glibc {floor or 'of any version'}, but the project promises 2.28"):
-        import_native(Project(config=config, workdir=tmp_path / "here"), [folder])
+        machine.take(folder)
 
 
-def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(packed_machine, tmp_path, tiny):
-    config, workdir, _ = packed_machine
-    plain, here = sources(workdir, tmp_path)["folder"], tmp_path / "here"
-    import_native(Project(config=config, workdir=here), [plain], "linux-x64")
+def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(machine, tmp_path, tiny):
+    plain, here = machine.sources()["folder"], machine.here
+    machine.take(plain, rid="linux-x64")
     write_client(tiny, latebind=CONFIG.replace("2.28", "2.34"))
     raised = load(tiny / "latebind.toml")
     with pytest.raises(BuildError, match=r"are for glibc 2\.28, but the project promises 2\.34"):
@@ -197,22 +197,20 @@ def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(packed
     assert stage_target(Project(config=raised, workdir=here), target("linux-x64")).manifest.floor == "2.34"
 
 
-def test_the_same_bytes_under_another_name_are_another_stage(packed_machine, tmp_path):
-    config, workdir, _ = packed_machine
-    plain = sources(workdir, tmp_path)["folder"]
-    (first,) = import_native(Project(config=config, workdir=tmp_path / "one"), [plain], "linux-x64")
+def test_the_same_bytes_under_another_name_are_another_stage(machine, tmp_path):
+    plain = machine.sources()["folder"]
+    (first,) = import_native(Project(config=machine.config, workdir=tmp_path / "one"), [plain], "linux-x64")
     (plain / "tiny" / "lib" / "libtiny.so").rename(plain / "tiny" / "lib" / "libother.so")
-    (second,) = import_native(Project(config=config, workdir=tmp_path / "two"), [plain], "linux-x64")
+    (second,) = import_native(Project(config=machine.config, workdir=tmp_path / "two"), [plain], "linux-x64")
     assert first.key != second.key
 
 
 @pytest.mark.slow
-def test_a_wheel_whose_library_was_changed_afterwards_is_refused(packed_machine, tmp_path):
-    config, workdir, _ = packed_machine
-    wheel = sources(workdir, tmp_path)["wheel"]
+def test_a_wheel_whose_library_was_changed_afterwards_is_refused(machine, tmp_path):
+    wheel = machine.sources()["wheel"]
     longer = rewritten(wheel, tmp_path, lambda name, data: (name, data + b"\0" * name.endswith(".so")))
     with pytest.raises(BuildError, match="was changed after it was built") as caught:
-        import_native(Project(config=config, workdir=tmp_path / "here"), [longer])
+        machine.take(longer)
     assert "auditwheel repair --exclude" in caught.value.advice
 
 
@@ -245,11 +243,10 @@ def test_components_from_two_machines_become_one_stage(tmp_path):
     ],
     ids=["absent", "file", "bare", "empty", "garbage"],
 )
-def test_what_cannot_be_read_is_refused(packed_machine, tmp_path, write, message):
-    config, _, _ = packed_machine
+def test_what_cannot_be_read_is_refused(machine, tmp_path, write, message):
     write(tmp_path / "thing")
     with pytest.raises(InputError, match=message):
-        import_native(Project(config=config, workdir=tmp_path / "here"), [tmp_path / "thing"])
+        machine.take(tmp_path / "thing")
 
 
 @pytest.mark.slow
@@ -260,67 +257,51 @@ def test_what_cannot_be_read_is_refused(packed_machine, tmp_path, write, message
         *("tiny/\0.so", "./tiny/evil.so", "tiny//evil.so", "C:/tiny/evil.dll"),
     ],
 )
-def test_a_manifest_cannot_point_outside(packed_machine, tmp_path, path):
-    config, workdir, _ = packed_machine
-    folder = tmp_path / "hostile"
-    shutil.copytree(workdir / "stage" / "linux-x64", folder)
-    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    manifest["files"][0]["path"] = path
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+def test_a_manifest_cannot_point_outside(machine, tmp_path, path):
+    folder = machine.edit_manifest(lambda manifest: manifest["files"][0].update(path=path))
     with pytest.raises(InputError, match="is not in a component's folder"):
-        import_native(Project(config=config, workdir=tmp_path / "here"), [folder])
-    assert not (tmp_path / "here").exists()
+        machine.take(folder)
+    assert not machine.here.exists()
 
 
 @pytest.mark.parametrize("kind", ["stage", "folder"])
-def test_a_link_cannot_import_another_file_of_this_machine(packed_machine, tmp_path, kind):
-    config, workdir, _ = packed_machine
-    folder, secret = tmp_path / "hostile", tmp_path / "secret"
-    shutil.copytree(workdir / "stage" / "linux-x64", folder)
-    library = folder / "tiny" / "lib" / "libtiny.so"
-    library.rename(secret)
-    library.symlink_to(secret)
+def test_a_link_cannot_import_another_file_of_this_machine(machine, tmp_path, kind):
+    folder = machine.copy_stage()
+    secret = (folder / LIBRARY).rename(tmp_path / "secret")
+    (folder / LIBRARY).symlink_to(secret)
     if kind == "folder":
         (folder / "manifest.json").unlink()
     with pytest.raises(InputError, match="leads through a link to"):
-        import_native(Project(config=config, workdir=tmp_path / "here"), [folder], "linux-x64")
-    assert not (tmp_path / "here").exists()
+        machine.take(folder, rid="linux-x64")
+    assert not machine.here.exists()
 
 
-def test_a_link_to_a_file_of_the_same_folder_is_imported(packed_machine, tmp_path):
-    config, workdir, _ = packed_machine
-    folder = tmp_path / "folder"
-    shutil.copytree(workdir / "stage" / "linux-x64", folder)
-    (folder / "manifest.json").unlink()
-    library = folder / "tiny" / "lib" / "libtiny.so"
-    library.rename(library.with_name("libtiny.so.1"))
-    library.symlink_to("libtiny.so.1")
-    assert import_native(Project(config=config, workdir=tmp_path / "here"), [folder], "linux-x64")
+def test_a_link_to_a_file_of_the_same_folder_is_imported(machine, tmp_path):
+    folder = machine.sources()["folder"]
+    (folder / LIBRARY).rename(folder / f"{LIBRARY}.1")
+    (folder / LIBRARY).symlink_to("libtiny.so.1")
+    assert machine.take(folder, rid="linux-x64")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="not run: Windows has no named pipes in folders")
-def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(packed_machine, tmp_path):
-    config, workdir, _ = packed_machine
-    folder = tmp_path / "stage"
-    shutil.copytree(workdir / "stage" / "linux-x64", folder)
-    (folder / "tiny" / "lib" / "libtiny.so").unlink()
-    os.mkfifo(folder / "tiny" / "lib" / "libtiny.so")
+def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(machine, tmp_path):
+    folder = machine.copy_stage()
+    (folder / LIBRARY).unlink()
+    os.mkfifo(folder / LIBRARY)
     with pytest.raises(InputError, match="is not a file"):
-        import_native(Project(config=config, workdir=tmp_path / "here"), [folder])
+        machine.take(folder)
 
 
-def test_a_wheel_of_somebody_else_is_refused(packed_machine, tmp_path):
-    config, _, _ = packed_machine
+def test_a_wheel_of_somebody_else_is_refused(machine, tmp_path):
     with zipfile.ZipFile(tmp_path / "x-1-py3-none-any.whl", "w") as archive:
         archive.writestr("x-1.dist-info/METADATA", "")
     with pytest.raises(InputError, match="does not say what it was built from"):
-        import_native(Project(config=config, workdir=tmp_path / "here"), [tmp_path / "x-1-py3-none-any.whl"])
+        machine.take(tmp_path / "x-1-py3-none-any.whl")
 
 
 @pytest.mark.slow
-def test_the_command_lists_what_is_staged(packed_machine, tiny, latebind):
-    _, workdir, _ = packed_machine
-    printed = assert_success(latebind("-C", tiny, "stage", "--import", workdir / "stage"))
+def test_the_command_lists_what_is_staged(machine, tiny, latebind):
+    printed = assert_success(latebind("-C", tiny, "stage", "--import", machine.workdir / "stage"))
     assert "stage/linux-x64  imported, zig 0.17.0  floor 2.28\n  tiny/lib/libtiny.so" in printed
     assert latebind("-C", tiny, "stage").stdout == printed
 
@@ -346,11 +327,10 @@ def test_only_the_named_target_of_several_is_imported(tmp_path, latebind):
 
 
 @pytest.mark.parametrize("kind", ["stage", "target", "wheel"])
-def test_files_of_another_target_than_the_named_one_are_refused(packed_machine, tmp_path, kind):
-    config, workdir, _ = packed_machine
+def test_files_of_another_target_than_the_named_one_are_refused(machine, tmp_path, kind):
     with pytest.raises(InputError, match="has files for linux-x64, but none for osx-x64"):
-        import_native(Project(config=config, workdir=tmp_path / "here"), [sources(workdir, tmp_path)[kind]], "osx-x64")
-    assert not (tmp_path / "here").exists()
+        machine.take(machine.sources()[kind], rid="osx-x64")
+    assert not machine.here.exists()
 
 
 MACHINES = [["linux-x64", "linux-arm64"], ["osx-x64", "osx-arm64"], ["win-x64"]]

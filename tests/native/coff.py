@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
 
 _EXTERNAL = 2
 """IMAGE_SYM_CLASS_EXTERNAL."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 _START, _PAGE, _ROUND = 0x200, 0x1000, 0x200
 X64, ARM64, _X86 = 0x8664, 0xAA64, 0x014C

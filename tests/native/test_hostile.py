@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +21,6 @@ import pytest
 from tests.native.places import ATTACKER, CAPI, GROUP, LIBRARY, NODE, USER, Site, make_site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from testing.building import Programs
 
 pytestmark = [

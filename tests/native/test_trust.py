@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ import pytest
 from tests.native.places import ATTACKER, CAPI, GROUP, LIBRARY, NODE, USER, Site, make_site, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from testing.building import Programs
 
 pytestmark = pytest.mark.skipif(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,9 +13,6 @@ from latebind.compilers.zig import find_zig, zig_variables
 from latebind.tables.targets import target
 from tests.conftest import ROOT
 from tests.programs import run_checked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SOURCES = ROOT / "tests" / "native" / "msvc"
 MACHINES = {"win-x64": "x64", "win-arm64": "arm64"}

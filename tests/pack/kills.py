@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from tests.client import CMAKE, CONFIG, SOURCE, write_client
 
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Iterable
 
 FILES = 3
 HOST = '\n[targets.linux-x64]\ntoolchain = "host"\n'

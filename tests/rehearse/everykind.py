@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.client import CONFIG, copy_client, write_files
 from tests.ecosystems.maven.test_consumer import PROGRAM as JAVA
@@ -10,9 +10,6 @@ from tests.ecosystems.maven.test_consumer import SOURCE
 from tests.ecosystems.npm.test_node import PROGRAM as NODE
 from tests.ecosystems.sdk.test_consumer import CMAKE as SDK_CMAKE
 from tests.ecosystems.sdk.test_consumer import PROGRAM as SDK
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TABLES = """
 npm = { name = "@acme/tiny", dependencies = { koffi = "^3" } }

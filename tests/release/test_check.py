@@ -192,12 +192,16 @@ def test_an_untouched_release_is_sound(release):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TAMPERED)
-def test_what_was_changed_is_named_by_the_sums(release, name):
-    change, file, why = TAMPERED[name]
+@pytest.mark.parametrize(
+    ("table", "name"), [*(("by the sums", name) for name in TAMPERED), *(("with new sums", name) for name in HIDDEN)]
+)
+def test_what_was_changed_is_named(release, table, name):
+    change, file, why = (TAMPERED if table == "by the sums" else HIDDEN)[name]
     change(release)
+    if table == "with new sums":
+        rewrite_checksums(release)
     problems = [(problem.file, problem.why) for problem in check_release(release).problems]
-    assert [message for path, message in problems if path == file and why in message], problems
+    assert [message for path, message in problems if path.startswith(file) and why in message], problems
 
 
 @pytest.mark.parametrize(
@@ -217,16 +221,6 @@ def test_a_pipe_is_named_and_not_waited_for(release, name):
     os.mkfifo(release / name)
     problems = [(problem.file, problem.why) for problem in check_release(release).problems]
     assert problems == [(name, "is not a file")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HIDDEN)
-def test_what_was_changed_is_named_although_the_sums_were_made_anew(release, name):
-    change, file, why = HIDDEN[name]
-    change(release)
-    rewrite_checksums(release)
-    problems = [(problem.file, problem.why) for problem in check_release(release).problems]
-    assert any(path.startswith(file) and why in message for path, message in problems), problems
 
 
 def test_the_command_line_tells_and_fails(release, latebind):

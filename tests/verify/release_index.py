@@ -8,12 +8,9 @@ import subprocess
 import sys
 import threading
 import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+from pathlib import Path
 
 REAL = "1.32.0"
 """The release of ONNX Runtime that all others here are made of."""

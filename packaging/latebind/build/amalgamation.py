@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from latebind.build.stubtable import StubSource
 
 _SYSTEMS = ("defined(__linux__)", "defined(__APPLE__)", "defined(_WIN32)")

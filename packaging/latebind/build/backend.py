@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from latebind.compilers.choose import TOOLCHAIN_VARIABLE, TOOLCHAINS
 from latebind.errors import InputError, LatebindError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     Settings = Mapping[str, Any] | None
 
 _SETTING = "toolchain"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote
@@ -10,8 +11,6 @@ from urllib.parse import unquote
 from latebind.system.archive import source_date_epoch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from loadcheck.tables.parts import Part
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from latebind.system.log import LOG
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 def prepare_tree(tree: Path, arguments: Sequence[str], identity: str, rid: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -19,34 +20,29 @@ from latebind.build.diagnostics import (
     without_commands,
 )
 from latebind.build.downloads import offline_variables, report_downloads, source_definitions, sources_advice
-from latebind.build.extension import extension
+from latebind.build.extension import Extension, extension
 from latebind.build.inputs import SourceBoundary, read_inputs
 from latebind.build.linked import list_link_items, name_runtime
 from latebind.build.loadersource import write_sources
 from latebind.build.sources import loader_dir, native_files
 from latebind.build.stub import IN_FRONT, Stub
 from latebind.build.stubtable import stub_source
-from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require, toolchain
+from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
+from latebind.config.config import Config
+from latebind.config.project import Project
+from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
+from latebind.model import Target
 from latebind.semver import semantic_version
 from latebind.system.folders import explain_full_disk
 from latebind.system.log import LOG
 from latebind.system.parallel import each
-from latebind.system.run import command_text, run, tail
+from latebind.system.run import Completed, command_text, run, tail
 from loadcheck.tables.pythonabi import module_abi
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from latebind.build.extension import Extension
-    from latebind.compilers.choose import Toolchain
-    from latebind.config.config import Config
     from latebind.config.native import TomlValue
-    from latebind.config.project import Project
-    from latebind.config.runtime import RuntimeUse
-    from latebind.model import Target
-    from latebind.system.run import Completed
 
 Variant = Literal["", "debug", "versioned"]
 _TIME_LIMIT = 1800.0

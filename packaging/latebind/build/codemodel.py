@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -12,9 +13,6 @@ from latebind.errors import BuildError
 from latebind.system.folders import explain_full_disk
 from latebind.system.run import run
 from loadcheck.decoding import DECODE_ERRORS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _API = ".cmake/api/v1"
 _CLIENT = "client-latebind"

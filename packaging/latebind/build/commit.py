@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
 from latebind.errors import BuildError, ToolError
 from latebind.system.archive import source_date_epoch
 from latebind.system.folders import find_repository
 from latebind.system.log import LOG
 from latebind.system.programs import which
 from latebind.system.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from latebind.config.config import Config
 
 COMMIT_VARIABLE = "LATEBIND_COMMIT"
 """The environment variable that states the commit of sources exported from a repository. Empty means none."""

@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import re
 import sysconfig
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
-from latebind.compilers.interpreters import interpreters
+from latebind.compilers.interpreters import Interpreter, interpreters
 from latebind.errors import BuildError
 from latebind.fill import fill
 from latebind.system.run import run
 from latebind.tables.targets import like_host
 from loadcheck.archive import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from latebind.compilers.interpreters import Interpreter
 
 _TIME_LIMIT = 120.0
 _DECLARATION = re.compile(r"PyAPI_(?P<sort>FUNC|DATA)\((?:[^()]|\([^()]*\))*\)(?P<declared>[^;]*);")

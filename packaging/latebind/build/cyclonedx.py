@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from latebind.build.bill import Stated, name_of, plain_range, stated_time
+from latebind.build.bill import Bill, Late, Library, Stated, name_of, plain_range, stated_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from latebind.build.bill import Bill, Late, Library
     from loadcheck.tables.parts import Part
 
 _LATE = "late-bound/"

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 _COMPILER = re.compile(
     r"^(?P<file>(?:[A-Za-z]:)?[^:()\n]+?)(?::(?P<line>\d+)(?P<column>:\d+)?|\((?P<row>\d+)(?:,\d+)?\)) ?: "

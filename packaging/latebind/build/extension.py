@@ -20,15 +20,22 @@ from latebind.build.crosspython import find_interpreter, list_exports, make_cros
 from latebind.compilers.interpreters import Interpreter
 from latebind.errors import BuildError, NotRun
 from latebind.fill import fill
+from latebind.model import Target
 from latebind.system.tree import hash_file, hash_tree
 from latebind.tables.targets import host_rid
 from loadcheck.archive import write_text
-from loadcheck.tables.pythonabi import abi_tags, floor_of, is_threaded, module_abi, module_definition, own_abi_python
+from loadcheck.tables.pythonabi import (
+    PythonVersion,
+    abi_tags,
+    floor_of,
+    is_threaded,
+    module_abi,
+    module_definition,
+    own_abi_python,
+)
 
 if TYPE_CHECKING:
     from latebind.compilers.choose import Toolchain
-    from latebind.model import Target
-    from loadcheck.tables.pythonabi import PythonVersion
 
 FIND_PYTHON = ("Python", "Python3", "PYTHON")
 """The prefixes of the variables of FindPython, of FindPython3, and of pybind11's own search."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
 from latebind.config.described import NUMBERS
@@ -17,9 +18,6 @@ from latebind.system.run import run, tail
 from latebind.tables.functions import FunctionTable
 from loadcheck.binary.read import read_image
 from loadcheck.text import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _NAME = re.compile(r"^[A-Za-z_]\w*$")
 _HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx"})

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from latebind.build.native import refuse_floor
 from latebind.build.sources import hash_sources
 from latebind.build.stage import MANIFEST, StagedFile, StageManifest, is_library, new_stage, open_stage, put_manifest
+from latebind.config.config import Config
+from latebind.config.project import Project
 from latebind.errors import BuildError, InputError
 from latebind.filenames import WHEEL_MANIFEST
+from latebind.model import Target
 from latebind.tables.targets import target
 from loadcheck.archive import ZipReader
 from loadcheck.binary import read_images
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.model import Rid, Sha256
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from latebind.config.config import Config
-    from latebind.config.project import Project
-    from latebind.model import Target
 
 ON_TRUST = "unknown toolchain"
 """The toolchain of a folder that does not describe itself."""

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from latebind.config.config import Config
 from latebind.config.project import OUTPUTS
 from latebind.errors import BuildError
 from latebind.system.folders import find_repository
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
 from latebind.system.run import run
-from latebind.system.tree import hash_file, hash_tree
+from latebind.system.tree import Folders, hash_file, hash_tree
 from loadcheck.decoding import DECODE_ERRORS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from latebind.config.config import Config
-    from latebind.system.tree import Folders
 
 _MSBUILD = (
     "Directory.Build.props",

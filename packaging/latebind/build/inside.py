@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
 from latebind.errors import BuildError
 from latebind.system.folders import find_repository
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from latebind.config.config import Config
 
 
 def refuse_named_links(config: Config) -> None:

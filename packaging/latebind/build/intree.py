@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -16,10 +17,6 @@ from latebind.errors import BuildError
 from latebind.fingerprint import LOADCHECK, PACKAGE, digest, library_versions
 from latebind.system.resources import folder, license_file
 from latebind.system.tree import hash_file, is_scratch
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 BACKEND_REQUIREMENTS = (
     "hatchling>=1.29,<2",

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from packaging.version import Version
 
 from latebind.build.amalgamation import loader_amalgamation
-from latebind.config.described import NUMBERS, WIDE
+from latebind.config.config import Config
+from latebind.config.described import NUMBERS, WIDE, DescribedRuntime
+from latebind.config.runtime import RuntimeUse
 from latebind.fill import fill
 from latebind.system.resources import cmake_dir
+from latebind.tables.presets import PerSystem, RuntimePreset
 from loadcheck.archive import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.described import DescribedRuntime
-    from latebind.config.runtime import RuntimeUse
-    from latebind.tables.presets import PerSystem, RuntimePreset
 
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
 """The preprocessor's conditions for each operating system."""
@@ -76,7 +71,10 @@ def _variants(runtime: RuntimePreset) -> str:
     for number, variant in enumerate(runtime.variants):
         name = f"lb_{runtime.name}_{{}}_{number}"
         parts = {"companions": any(variant.companions.list_all()), "signs": bool(variant.signs)}
-        texts = {"companions": f"{_rows(variant.companions)}\n#endif", "signs": _list(variant.signs)}
+        texts = {
+            "companions": f"{_rows(variant.companions)}\n#endif",
+            "signs": "\n".join(f'    "{name}",' for name in variant.signs),
+        }
         arrays += [
             f"static const char* const {name.format(part)}[] = {{\n{texts[part]}\n    NULL}};"
             for part, is_needed in parts.items()
@@ -175,10 +173,6 @@ def _split(scale: Sequence[int], bits: int) -> list[str]:
 def _quote(text: str) -> str:
     """A text of one line as C has it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _list(names: Sequence[str]) -> str:
-    return "\n".join(f'    "{name}",' for name in names)
 
 
 def _advice(runtime: RuntimePreset) -> str:

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from latebind.build.cmake import native_build
+from latebind.build.cmake import NativeBuild, native_build
 from latebind.build.inside import refuse_links_outside
 from latebind.build.intree import hash_backend
 from latebind.build.promise import refuse_unexported
 from latebind.build.sources import hash_sources
-from latebind.build.stage import Stage, new_stage, open_stage, write_manifest
+from latebind.build.stage import Stage, StageManifest, new_stage, open_stage, write_manifest
+from latebind.config.config import Config
+from latebind.config.project import Project
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
+from latebind.model import Target
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.tables.targets import target as find_target
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from latebind.build.cmake import NativeBuild
-    from latebind.build.stage import StageManifest
-    from latebind.config.config import Config
-    from latebind.config.project import Project
-    from latebind.model import Target
 
 
 def stage_target(project: Project, target: Target) -> Stage:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from latebind.build.sources import loader_dir
+from latebind.build.stage import Stage
+from latebind.config.config import Config
 from latebind.system.wheelfile import rewrite_wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
 
 NOTICE = "LICENSE-latebind.txt"
 """The name of the notice in every kind of package."""

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from latebind.build.stage import Stage
+from latebind.config.config import Config
 from latebind.config.exports import lacking
 from latebind.errors import BuildError
+from latebind.model import Target
 from latebind.tables.targets import target
-from loadcheck.binary import floors, read_images
+from loadcheck.binary import Image, floors, read_images
 from loadcheck.text import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
-    from latebind.model import Target
-    from loadcheck.binary import Image
 
 _SHOWN = 3
 _NAMED = 10

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 from packaging.requirements import Requirement
 
 from latebind.errors import BuildError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OWN_REQUIREMENTS = frozenset({"latebind"})
 """The distributions whose hooks this latebind provides itself."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.version import Version
 
@@ -13,17 +14,13 @@ from latebind import __version__
 from latebind.build.bill import Bill, Late, Library, Stated, supplier_of
 from latebind.build.cyclonedx import cyclonedx, read_cyclonedx
 from latebind.build.spdx import read_spdx, spdx
+from latebind.build.stage import Stage
+from latebind.config.config import Config
+from latebind.config.package import Package
+from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError
+from latebind.model import SbomFormat
 from loadcheck.tables.parts import find_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
-    from latebind.config.package import Package
-    from latebind.config.runtime import RuntimeUse
-    from latebind.model import SbomFormat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

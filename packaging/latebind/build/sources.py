@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 
-from latebind.config.config import SDIST_LOADER
+from latebind.config.config import SDIST_LOADER, Config
 from latebind.config.file import FILE_NAME
+from latebind.config.project import Project
 from latebind.fingerprint import digest
 from latebind.system.resources import cmake_dir
 from latebind.system.tree import hash_file, hash_files, hash_tree, list_tree
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.project import Project
 
 _NATIVE = re.compile(
     r"CMakeLists\.txt|.*\.(asm|c|c\+\+|cc|cmake|cpp|cu|cuh|cxx|def|h|h\+\+|hh|hpp|hxx|in|inc|inl|ipp|m|mm|pxd|pyx|s|tcc|tpp)",

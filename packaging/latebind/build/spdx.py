@@ -9,14 +9,12 @@ import hashlib
 import json
 import re
 import uuid
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from latebind.build.bill import Stated, name_of, plain_range, stated_time
+from latebind.build.bill import Bill, Library, Stated, name_of, plain_range, stated_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from latebind.build.bill import Bill, Library
     from loadcheck.tables.parts import Part
 
 _DOCUMENT = "SPDXRef-DOCUMENT"

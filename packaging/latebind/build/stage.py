@@ -7,12 +7,12 @@ import os
 import posixpath
 import re
 import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
-from pathlib import Path  # noqa: TC003  # msgspec reads the types of the dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path  # msgspec reads the types of the dataclasses
 
 import msgspec
 
@@ -22,10 +22,7 @@ from loadcheck.archive import sha256, write_text
 from loadcheck.binary import read_images
 from loadcheck.binary.implib import import_library
 from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.model import Rid, Sha256  # noqa: TC001
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from loadcheck.model import Rid, Sha256
 
 MANIFEST = "manifest.json"
 _VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")
@@ -179,7 +176,8 @@ def write_manifest(  # noqa: PLR0913  # what a manifest says
     """Describe the files below `root`, which becomes the stage once it is swapped in."""
     files = tuple(
         StagedFile(path=path.relative_to(root).as_posix(), sha256=sha256(path), size=path.stat().st_size)
-        for path in sorted(_files(root))
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and path.name != MANIFEST
     )
     put_manifest(
         root, StageManifest(rid=rid, key=key, source_hash=source_hash, toolchain=toolchain, floor=floor, files=files)
@@ -218,10 +216,6 @@ def swap_in(aside: Path, root: Path) -> None:
         root.rename(old)
     aside.rename(root)
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _files(root: Path) -> Iterator[Path]:
-    return (path for path in root.rglob("*") if path.is_file() and path.name != MANIFEST)
 
 
 def is_library(path: str) -> bool:

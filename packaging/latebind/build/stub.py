@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,20 +15,17 @@ from latebind.build.amalgamation import amalgamation
 from latebind.build.loadersource import write_changed
 from latebind.build.stage import swap_in
 from latebind.build.visualcpp import VISUAL_CPP_FOLDER, VisualCpp
-from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
+from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
+from latebind.model import Target
 from latebind.system.log import LOG
 from latebind.system.run import run, tail
 from latebind.system.tree import hash_tree
 from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from latebind.build.stubtable import StubSource
-    from latebind.compilers.choose import Toolchain
-    from latebind.model import Target
 
 IN_FRONT = "lib/cmake/latebind/inFront.cmake"
 """The file that puts a stub in front of other runtimes: a value of CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -11,19 +13,15 @@ from packaging.version import Version
 
 from latebind.build.functions import find_functions, show_names
 from latebind.build.loadersource import runtime_header, version_source
+from latebind.config.runtime import RuntimeUse
 from latebind.errors import LatebindError
 from latebind.fill import fill
-from latebind.tables.functions import function_table
+from latebind.tables.functions import FunctionTable, function_table
+from latebind.tables.presets import RuntimePreset, StubNames
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from latebind.config.described import DescribedRuntime
-    from latebind.config.runtime import RuntimeUse
-    from latebind.tables.functions import FunctionTable
-    from latebind.tables.presets import RuntimePreset, StubNames
 
 ABORT, NOTHING = "abort", "nothing"
 _MOST = 16_000

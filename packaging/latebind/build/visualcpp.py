@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.errors import BuildError
+from latebind.model import Target
 from latebind.system.run import run, tail
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from latebind.model import Target
 
 VISUAL_CPP_FOLDER = "lib/msvc"
 """Where the library is in a stub's folder."""

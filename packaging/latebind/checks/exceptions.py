@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.policy import fits_any
+from loadcheck.engine.policy import Policy, fits_any
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import some
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from loadcheck.binary import Image
-    from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import File
 
 ORT_EXCEPTION = "N3Ort9ExceptionE"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,9 +22,6 @@ from loadcheck.engine.choice import Choice, read_codes
 from loadcheck.engine.policy import Policy, Waiver, fits_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
     from latebind.config.config import Config
     from loadcheck.model import Kind
 

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 from latebind.checks.policy import BindingPolicy, find_rules
 from latebind.checks.supplier import list_suppliers, suppliers
 from loadcheck.engine import platforms
-from loadcheck.engine.policy import fits_any
+from loadcheck.engine.policy import Policy, fits_any
 from loadcheck.engine.registry import ARCHIVES, Hit, Hits, Skip, check
 from loadcheck.engine.wording import links, own_name, some
-from loadcheck.readers.contents import GRAFTED, PROVIDER_ENTRY
+from loadcheck.readers.contents import GRAFTED, PROVIDER_ENTRY, Contents, File
 from loadcheck.text import human_size, plural
 
 if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
     from loadcheck.binary import Image
-    from loadcheck.engine.policy import Policy
-    from loadcheck.readers.contents import Contents, File
 
 
 def _list_markers(policy: Policy) -> tuple[str, ...]:

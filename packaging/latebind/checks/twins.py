@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -14,8 +15,6 @@ from loadcheck.engine.reader import TwinFacts, package_readers
 from loadcheck.engine.registry import INSTALLED, Hit, Hits, Skip, check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from loadcheck.engine.policy import Policy
 
 _WITH_TAGS = "wheel"

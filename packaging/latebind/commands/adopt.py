@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING
 from loadcheck.text import printable
 
 if TYPE_CHECKING:
-    import argparse
-
     from latebind.commands.common import Add
 
 _MOST = 10

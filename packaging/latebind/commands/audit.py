@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import new_folder, open_project
+from latebind.commands.common import Add, new_folder, open_project
 from latebind.errors import LatebindError
 from loadcheck.cli import choose_checks, declare_audit, load_baseline, print_report
 
 if TYPE_CHECKING:
-    import argparse
-
-    from latebind.commands.common import Add
     from latebind.config.config import Config
     from latebind.config.project import Project
     from loadcheck.engine.policy import Policy

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import open_project
+from latebind.commands.common import Add, open_project
 from latebind.errors import InputError, LatebindError
 
 if TYPE_CHECKING:
-    import argparse
-    from pathlib import Path
-
     from latebind.adopt.workflow import Outdated
-    from latebind.commands.common import Add
 
 
 def declare_ci(add: Add) -> None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from latebind.config.config import Config
     from latebind.config.project import Project
     from loadcheck.model import Rid
 
-    Command = Callable[[argparse.Namespace], int]
-    Add = Callable[[str, Command, str], argparse.ArgumentParser]
+Command = Callable[[argparse.Namespace], int]
+Add = Callable[[str, Command, str], argparse.ArgumentParser]
 
 
 _FILE_EXTENSIONS = (".json", ".html", ".md", ".whl")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, add_machines, print_json
+from latebind.commands.common import Add, add_format, add_machines, print_json
 from latebind.commands.problems import print_error
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
-
-    from latebind.commands.common import Add
     from latebind.doctor import Row
 
 

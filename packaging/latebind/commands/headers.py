@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, new_folder, print_json
+from latebind.commands.common import Add, add_format, new_folder, print_json
 from latebind.errors import LatebindError
-
-if TYPE_CHECKING:
-    import argparse
-
-    from latebind.commands.common import Add
 
 
 def declare_headers(add: Add) -> None:

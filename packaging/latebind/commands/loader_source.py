@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
+from pathlib import Path
 
-from latebind.commands.common import add_format, new_folder, open_project, print_json
+from latebind.commands.common import Add, add_format, new_folder, open_project, print_json
 from latebind.errors import LatebindError
-
-if TYPE_CHECKING:
-    import argparse
-    from pathlib import Path
-
-    from latebind.commands.common import Add
 
 
 def declare_loader_source(add: Add) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
 from latebind.commands.common import (
+    Add,
     add_format,
     add_target,
     choose_targets,
@@ -17,11 +20,7 @@ from latebind.commands.common import (
 )
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     from latebind.build.stage import Stage
-    from latebind.commands.common import Add
     from latebind.config.project import Project
 
 _LATEBIND = f"latebind[native]=={__version__}"

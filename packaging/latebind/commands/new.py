@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, print_json
+from latebind.commands.common import Add, add_format, print_json
 from latebind.errors import LatebindError
 from latebind.system.log import LOG
-
-if TYPE_CHECKING:
-    import argparse
-
-    from latebind.commands.common import Add
 
 _NEXT_LIBRARY = """Created {folder}/ with {files}: a {language} library that uses {runtime}
 

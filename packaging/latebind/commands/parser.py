@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 from latebind.commands.problems import print_error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import NoReturn
 
 
 class Once(argparse._StoreAction):  # noqa: SLF001  # argparse keeps its actions to itself

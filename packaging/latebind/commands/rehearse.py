@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, add_target, choose_targets, lock_project, print_json
+from latebind.commands.common import Add, add_format, add_target, choose_targets, lock_project, print_json
 from latebind.errors import LatebindError
 from loadcheck.text import plural, printable
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
-
-    from latebind.commands.common import Add
     from latebind.config.project import Project
     from latebind.rehearse.rehearse import StepResult
     from latebind.rehearse.steps import Rehearsing

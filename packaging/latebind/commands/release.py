@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, new_folder, open_project, print_json
+from latebind.commands.common import Add, add_format, new_folder, open_project, print_json
 from latebind.errors import LatebindError
 from loadcheck.text import plural, printable
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from latebind.commands.common import Add
     from latebind.release.check import Checked
     from latebind.release.contradictions import Contradiction
     from latebind.release.derive import Derived

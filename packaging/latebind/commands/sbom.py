@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import new_folder
+from latebind.commands.common import Add, new_folder
 
 if TYPE_CHECKING:
-    import argparse
-
-    from latebind.commands.common import Add
     from latebind.inventory.find import Wheel
 
 

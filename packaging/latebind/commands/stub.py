@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, add_target, new_folder, print_json
+from latebind.commands.common import Add, add_format, add_target, new_folder, print_json
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     from latebind.build.stub import Stub
     from latebind.build.stubtable import StubSource
-    from latebind.commands.common import Add
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.commands.common import (
+    Add,
     add_machines,
     add_target,
     choose_targets,
@@ -22,10 +25,6 @@ from latebind.model import LEVELS
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-
-    from latebind.commands.common import Add
     from latebind.config.project import Project
     from latebind.verify.choose import Request
     from latebind.verify.packages import Packages

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from latebind.compilers.host import can_compile, find_host
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig, zig_toolchain
 from latebind.errors import BuildError, InputError, NotRun, ToolError
+from latebind.model import Target
 from latebind.system.programs import which_all
 from latebind.system.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from contextlib import AbstractContextManager
-
-    from latebind.model import Target
 
 CMAKE_REQUIREMENT = "cmake>=3.25"
 NINJA_REQUIREMENT = "ninja>=1.10"

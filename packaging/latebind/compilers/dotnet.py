@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from latebind.errors import NotRun, ToolError
 from latebind.system.programs import which
 from latebind.system.run import run
 from loadcheck.archive import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 _VERSION_LIMIT = 120.0
 _VERSION = re.compile(r"\d+\.\d+\.\d+")

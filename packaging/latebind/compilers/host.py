@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.compilers.launchers import launchers
 from latebind.errors import BuildError, NotRun
+from latebind.model import Target
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
     from latebind.compilers.choose import Toolchain
-    from latebind.model import Target
 
 
 @dataclass(frozen=True, slots=True)

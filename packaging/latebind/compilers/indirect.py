@@ -12,13 +12,10 @@ from __future__ import annotations
 import hashlib
 import struct
 import uuid
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from loadcheck.binary.macho import MachoFile
 from loadcheck.binary.signature import list_directories
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _MACHO_64 = bytes.fromhex("cffaedfe")
 _LOCAL = 0x80000000  # INDIRECT_SYMBOL_LOCAL

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from packaging.version import Version
@@ -22,9 +22,6 @@ from latebind.system.parallel import each
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import like_host
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _TIME_LIMIT = 30.0
 _PROBE = """\

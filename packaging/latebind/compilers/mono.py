@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.errors import NotRun
 from latebind.system.programs import which
 from latebind.system.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 FRAMEWORK = "net472"
 """The newest .NET Framework that Mono has and that takes netstandard2.0 assemblies without more packages."""

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from latebind.compilers.indirect import complete_indirect_symbols
 from latebind.compilers.launchers import identify_compiler, launchers
 from latebind.errors import NotRun
 from latebind.fill import fill
+from latebind.model import Target
 from latebind.system.cache import user_cache
 from latebind.system.log import LOG
 from latebind.system.programs import which
@@ -26,10 +28,7 @@ from loadcheck.archive import write_text
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from latebind.compilers.choose import Toolchain
-    from latebind.model import Target
 
 ZIG_REQUIREMENT = "ziglang==0.17.0"
 """Pinned: another zig makes other bytes."""

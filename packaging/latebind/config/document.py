@@ -15,10 +15,10 @@ from msgspec import Meta
 from latebind.config.native import Native, Targets
 from latebind.config.package import MAX_DESCRIPTION, Package
 from latebind.config.reader import Table
-from latebind.config.runtime import RuntimeUse  # noqa: TC001  # as above
+from latebind.config.runtime import RuntimeUse  # as above
 from latebind.config.verification import Verify
-from latebind.model import SbomFormat  # noqa: TC001  # as above
-from loadcheck.model import FailOn, Profile  # noqa: TC001  # as above
+from latebind.model import SbomFormat  # as above
+from loadcheck.model import FailOn, Profile  # as above
 
 AUTHOR = re.compile(r"(?P<name>[^<>]*[^<>\s])(?:\s*<(?P<email>[^<>@\s]+@[^<>@\s]+)>)?")
 """As npm and Cargo write an author."""

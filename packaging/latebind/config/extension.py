@@ -18,7 +18,10 @@ from latebind.registry import collect
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from latebind.config.config import Config
+
 _TableType = TypeVar("_TableType", bound=Table)
+_Added = TypeVar("_Added", bound="EcosystemTable")
 
 
 class EcosystemTable(Table, frozen=True, kw_only=True):
@@ -61,6 +64,12 @@ def package_keys() -> tuple[PackageKey, ...]:
 def program_keys() -> tuple[ProgramKey, ...]:
     """The keys of all ecosystems."""
     return collect("config", "PROGRAM_KEYS")
+
+
+def find_tables(config: Config, kind: type[_Added]) -> dict[str, _Added]:
+    """The tables of an ecosystem in a configuration, by package."""
+    tables = ((name, package.find_table(kind)) for name, package in config.packages.items())
+    return {name: table for name, table in tables if table is not None}
 
 
 def add_package_keys(base: type[_TableType]) -> type[_TableType]:

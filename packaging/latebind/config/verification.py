@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from latebind.config.extension import add_program_keys
 from latebind.config.reader import Table
-from latebind.model import Level  # noqa: TC001  # tools read the types of the tables
+from latebind.model import Level  # tools read the types of the tables
 
 ANY_VERSION = "default"
 """The key of requirements that hold for every version of the runtime."""

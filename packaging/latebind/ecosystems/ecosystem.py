@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from latebind.build.stage import Stage
+from latebind.config.config import Config
+from latebind.config.package import Package
+from latebind.config.project import Project
 from latebind.registry import collect
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
-    from latebind.config.package import Package
-    from latebind.config.project import Project
-    from loadcheck.model import Kind
+from loadcheck.model import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +96,19 @@ class PackRun:
     def suited(self, package: str) -> list[Stage]:
         """The stages of targets for which the package's runtime exists."""
         return [stage for stage in self.stages if not self.config.explain_not_made(package, stage.rid)]
+
+    def list_jobs(self, kind: str, packages: Iterable[str]) -> list[PackageJob]:
+        """A job for each of some packages, with all targets that suit it."""
+        return [
+            PackageJob(name=f"{kind} {name}", package=name, stages=tuple(stages))
+            for name in packages
+            if (stages := self.suited(name))
+        ]
+
+    def list_target_jobs(self, kind: str, stages: Iterable[Stage]) -> list[PackageJob]:
+        """A job for each of some targets, with all packages of the project."""
+        package = self.config.project.name
+        return [PackageJob(name=f"{kind} {stage.rid}", package=package, stages=(stage,)) for stage in stages]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

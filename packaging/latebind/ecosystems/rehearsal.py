@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from latebind.config.config import Config
 from latebind.errors import LatebindError, NotRun
 from latebind.model import State
 from latebind.system.run import run
@@ -15,17 +18,12 @@ from latebind.verify.cases.scenarios import COMPUTING
 from latebind.verify.report.report import read_report
 from latebind.verify.run.protocol import ALL_PASSED, SOME_FAILED, read_result
 from latebind.verify.run.supply import Supply
+from loadcheck.model import Kind
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from latebind.config.config import Config
     from latebind.config.verification import Verify
     from latebind.verify.cases.installers import Installer
-    from loadcheck.model import Kind
 
     FindPrograms: TypeAlias = Callable[[Verify], Sequence[str]]
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError
+from latebind.tables.presets import HeaderSupply, RuntimePreset
 from loadcheck.archive import ZipReader
 from loadcheck.tarball import Tar
 from loadcheck.text import human_size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from latebind.tables.presets import HeaderSupply, RuntimePreset
 
 _SUFFIXES = (".h", ".hpp", ".hxx")
 _TAR_SUFFIXES = (".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")

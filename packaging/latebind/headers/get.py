@@ -6,26 +6,21 @@ import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
-from latebind.headers.files import extract_headers, identifying_header
+from latebind.headers.files import Headers, extract_headers, identifying_header
 from latebind.headers.record import read_recorded, write_headers
 from latebind.system.cache import callers_home, user_cache
 from latebind.system.programs import which
 from latebind.system.run import run
+from latebind.tables.presets import RuntimePreset
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.installers import installer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from latebind.headers.files import Headers
-    from latebind.tables.presets import RuntimePreset
 
 _TIME_LIMIT = 300.0
 _TAG = re.compile(r"refs/tags/(\S+)$", re.MULTILINE)

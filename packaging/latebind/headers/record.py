@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 
 from latebind.headers.files import Headers
 from loadcheck.archive import replacing, write_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class HeaderRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

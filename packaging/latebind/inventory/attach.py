@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.sbom import render_bill, sbom_name
 from latebind.errors import InputError
+from latebind.model import SbomFormat
 from latebind.system.wheelfile import rewrite_wheel
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.inventory.find import Wheel
-    from latebind.model import SbomFormat
 
 
 def attach_sbom(wheel: Wheel, folder: Path, format_: SbomFormat, *, force: bool = False) -> Path:

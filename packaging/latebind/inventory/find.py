@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -20,10 +21,6 @@ from loadcheck.binary import read_images, sniff
 from loadcheck.readers.record import read_metadata
 from loadcheck.tables.parts import Part, find_parts, known_parts, part_of
 from loadcheck.text import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _INFO = re.compile(r"(?P<info>[^/]+\.dist-info)/(?:METADATA|RECORD|WHEEL)$")
 _PARTS = ("METADATA", "RECORD", "WHEEL")
@@ -94,7 +91,10 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
         native_files = tuple(_libraries(archive, path.stem.rpartition("-")[2]))
         opened = {late.name: late for library in native_files for late in _list_opened(archive.read(library.name))}
     replaced = {part.name: part for part in named}
-    libraries = tuple(replace(library, parts=_replace_parts(library.parts, replaced)) for library in native_files)
+    libraries = tuple(
+        replace(library, parts=tuple(sorted({replaced.get(part.name, part) for part in library.parts})))
+        for library in native_files
+    )
     seen = {part.name for library in native_files for part in library.parts}
     bill = Bill(
         purl=f"pkg:pypi/{name}@{quote(str(version), safe='')}",
@@ -155,10 +155,6 @@ def _list_opened(data: bytes) -> Iterator[Late]:
             range_ = "vers:generic/*"
             is_required, supplier = opened.priority == "required", supplier_of((), title)
             yield Late(name=opened.names[0], title=title, range=range_, supplier=supplier, is_required=is_required)
-
-
-def _replace_parts(parts: Sequence[Part], named: Mapping[str, Part]) -> tuple[Part, ...]:
-    return tuple(sorted({named.get(part.name, part) for part in parts}))
 
 
 def _license(fields: Mapping[str, tuple[str, ...]]) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.build.commit import source_commit
 from latebind.build.inputs import outside_hash
 from latebind.build.inside import refuse_named_links
 from latebind.build.native import stage_targets
 from latebind.build.sources import hash_sources
-from latebind.config.project import MSBUILD_OUTPUTS
-from latebind.ecosystems.ecosystem import PackRun, package_kinds
+from latebind.build.stage import Stage
+from latebind.config.project import MSBUILD_OUTPUTS, Project
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, package_kinds
 from latebind.errors import NotRun
 from latebind.fingerprint import OF_AUDITS, digest, fingerprint
 from latebind.formats import find_format
@@ -26,14 +28,6 @@ from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
 from loadcheck.archive import sha256
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from latebind.build.stage import Stage
-    from latebind.config.project import Project
-    from latebind.ecosystems.ecosystem import PackageJob, PackageKind
 
 ELSEWHERE = (
     "checks",

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from latebind.ecosystems.ecosystem import package_kinds
+from latebind.config.config import Config
+from latebind.ecosystems.ecosystem import PlannedFile, package_kinds
 from latebind.errors import BuildError
 from latebind.model import NotMade
 from latebind.semver import VersionError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from latebind.config.config import Config
-    from latebind.ecosystems.ecosystem import PlannedFile
 
 
 def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from latebind.build.stage import open_stage
-from latebind.ecosystems.ecosystem import package_kinds
+from latebind.config.project import Project
+from latebind.ecosystems.ecosystem import PackRun, package_kinds
 from latebind.errors import NotRun
 from latebind.pack.pack import hash_package, start_run
 from latebind.pack.record import Ledger
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from latebind.build.stage import Stage
-    from latebind.config.project import Project
-    from latebind.ecosystems.ecosystem import PackRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +46,9 @@ def _list_outdated(ledger: Ledger, run: PackRun) -> list[str]:
     names = []
     for kind, job in jobs:
         try:
-            if _are_old(job.stages, run) or not ledger.is_current(job.name, hash_package(run, kind, job)):
+            is_old = any(stage.manifest.source_hash != run.source_hash for stage in job.stages)
+            if is_old or not ledger.is_current(job.name, hash_package(run, kind, job)):
                 names.append(job.name)
         except NotRun:
             continue
     return names
-
-
-def _are_old(stages: Sequence[Stage], run: PackRun) -> bool:
-    return any(stage.manifest.source_hash != run.source_hash for stage in stages)

@@ -10,14 +10,14 @@ import hashlib
 import json
 import os
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from latebind.build.sources import loader_dir, native_files
-from latebind.config.project import MSBUILD_OUTPUTS
+from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.errors import BuildError, NotRun
 from latebind.fingerprint import digest
 from latebind.preconditions import list_sources
@@ -25,11 +25,6 @@ from latebind.system.log import LOG
 from latebind.system.tree import hash_tree, list_tree
 from loadcheck.archive import sha256, write_text
 from loadcheck.decoding import DECODE_ERRORS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from latebind.config.project import Project
 
 RECORD = ".packed.json"
 _NO_SOURCES = MSBUILD_OUTPUTS | {"node_modules"}

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from latebind.formats import find_format
+from latebind.model import Artifact, NotMade
 from latebind.system.log import LOG
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from latebind.model import Artifact, NotMade
     from latebind.pack.pack import PackResult
     from latebind.pack.record import Losses
 

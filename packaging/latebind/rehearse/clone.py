@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import tomlkit
 
 from latebind.adopt.workflow import WORKFLOW, render_workflow
+from latebind.config.config import Config
 from latebind.config.file import load, standalone_text, tables_of
 from latebind.errors import InputError, NotRun
 from latebind.release import changelog
@@ -16,12 +19,6 @@ from latebind.system.folders import find_repository
 from latebind.system.programs import which
 from latebind.system.run import run
 from loadcheck.archive import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
 
 _NAMED = ("-c", "user.name=latebind", "-c", "user.email=latebind@localhost", "-c", "commit.gpgsign=false")
 _SHOWN = 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
@@ -10,9 +12,6 @@ from loadcheck.archive import sha256
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from latebind.ecosystems.rehearsal import Registry, Rehearsal
 
 _UPLOADS = "upload-"

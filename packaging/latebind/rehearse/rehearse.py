@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.errors import InputError, LatebindError, NotRun
-from latebind.rehearse.steps import STEPS
+from latebind.rehearse.steps import STEPS, Rehearsing, Step
 from loadcheck.text import shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from latebind.rehearse.steps import Rehearsing, Step
 
 PASSED, NOT_RUN, FAILED = "passed", "not run", "FAILED"
 _DETAIL = 160

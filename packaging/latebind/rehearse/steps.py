@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.workflow import WORKFLOW
-from latebind.ecosystems.rehearsal import Rehearsal, Stage
+from latebind.config.config import Config
+from latebind.ecosystems.rehearsal import Registry, Rehearsal, Stage
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.formats import find_format
 from latebind.registry import collect
@@ -32,11 +34,6 @@ from latebind.verify.cases.installers import installer, python_of
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from latebind.config.config import Config
-    from latebind.ecosystems.rehearsal import Registry
-
     Part = tuple[str, Callable[[], str]]
     """What is shown in one line: its name, and what runs, which returns what it found."""
 
@@ -215,7 +212,7 @@ def _check(state: Rehearsing) -> Iterator[Part]:
 def _publish(state: Rehearsing) -> Iterator[Part]:
     packages = state.release_folder / layout.PACKAGES
     kinds = {form.kind for path in packages.iterdir() if (form := find_format(path.name))}
-    for rehearsal in _list_rehearsals():
+    for rehearsal in collect("rehearsal", "REHEARSALS"):
         if kinds & set(rehearsal.kinds):
             yield rehearsal.title, partial(_open_and_publish, state, rehearsal)
 
@@ -273,10 +270,6 @@ def _run_documented(folder: Path, command: str) -> str:
     if which(program) is None:
         raise NotRun("no-program", f"there is no {program} here")
     return run([which("bash") or "bash", "-c", command], cwd=folder).output.strip().splitlines()[-1]
-
-
-def _list_rehearsals() -> tuple[Rehearsal, ...]:
-    return collect("rehearsal", "REHEARSALS")
 
 
 STEPS = (

@@ -13,18 +13,16 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from latebind.errors import LatebindError
 from latebind.system.programs import which
 from latebind.system.run import run, tail
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 _LITERAL = re.compile(r"'((?:[^']|'')*)'|(true|false)")

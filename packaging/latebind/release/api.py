@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -15,9 +17,6 @@ from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.text import markdown_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
     from latebind.release.packages import ReleasePackage
 
 

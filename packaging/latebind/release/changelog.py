@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from latebind.config.config import Config
+from latebind.config.config import Config
 
 _HEADING = re.compile(r"^## +\[?(?P<title>[^\]\s]+)\]?.*$", re.MULTILINE)
 UNRELEASED = "Unreleased"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from latebind import __version__
 from latebind.errors import ConfigError, InputError
@@ -27,14 +29,8 @@ from latebind.release.layout import (
     is_given,
 )
 from latebind.release.make import files_of
-from latebind.release.tag import check_tag
+from latebind.release.tag import Tag, check_tag
 from loadcheck.archive import sha256
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from latebind.release.tag import Tag
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\0\n]+)")
 _SHOWN = 3

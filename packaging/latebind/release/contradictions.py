@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
@@ -15,9 +17,6 @@ from latebind.semver import LARGEST_IN_NPM, semantic_version, version_of
 from latebind.system.tree import hash_file, list_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from latebind.pack.record import Record
     from latebind.release.derive import Derived
     from latebind.release.packages import ReleasePackage

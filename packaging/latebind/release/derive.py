@@ -6,10 +6,13 @@ Nothing here starts a program or uses the network.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.checks.policy import project_policy
+from latebind.config.config import Config
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.release import api, layout
@@ -18,25 +21,19 @@ from latebind.release.packages import ReleasePackage, read_packages
 from latebind.templates import render
 from latebind.verify.report.coverage import list_package_files
 from latebind.verify.report.files import read_log, renderings
-from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
-from latebind.verify.report.report import read_report
+from latebind.verify.report.gate import GATE_RENDERERS, Blocker, judge_gate
+from latebind.verify.report.report import Report, read_report
 from latebind.verify.report.view import report_count, view_of
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
 from loadcheck.engine.wording import count_line
+from loadcheck.model import AuditReport
 from loadcheck.reports.markdown import audit_markdown
 from loadcheck.reports.render import audit_json
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from latebind.config.config import Config
     from latebind.release.api import ApiChange, Surface
-    from latebind.verify.report.gate import Blocker
-    from latebind.verify.report.report import Report
-    from loadcheck.model import AuditReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

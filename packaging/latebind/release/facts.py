@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -11,6 +13,7 @@ import msgspec
 from latebind import __version__
 from latebind.build.commit import COMMIT_VARIABLE
 from latebind.build.sbom import read_sbom
+from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.formats import installed_kinds
 from latebind.model import State
@@ -21,10 +24,6 @@ from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
     from latebind.release.packages import ReleasePackage
     from latebind.verify.report.report import Report
 

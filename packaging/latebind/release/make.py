@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.build.inside import refuse_links_outside
+from latebind.config.config import Config
 from latebind.config.file import standalone_text
+from latebind.config.project import Project
 from latebind.errors import InputError, LatebindError
-from latebind.pack.record import hash_inputs, list_changes, read_record
+from latebind.pack.record import Record, hash_inputs, list_changes, read_record
 from latebind.release import changelog, layout
 from latebind.release.api import read_surface
 from latebind.release.contradictions import Contradiction, contradictions, find_stale
-from latebind.release.derive import derive
+from latebind.release.derive import Derived, derive
 from latebind.release.facts import EarlierRelease, Origin, read_earlier
-from latebind.release.tag import check_tag
+from latebind.release.tag import Tag, check_tag
 from latebind.system.archive import source_date_epoch
 from latebind.system.folders import replacing_folder
 from latebind.verify.report.report import read_report
 from loadcheck.archive import sha256
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.project import Project
-    from latebind.pack.record import Record
-    from latebind.release.derive import Derived
-    from latebind.release.tag import Tag
 
 _SHOWN = 20
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.build.sbom import SBOM_FILES, read_sbom
 from latebind.errors import InputError
@@ -16,13 +17,7 @@ from loadcheck.archive import sha256
 from loadcheck.binary import is_managed, read_images, sniff
 from loadcheck.checks.symbols import list_offered_exports
 from loadcheck.formats import iter_members
-from loadcheck.model import Sha256
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from loadcheck.model import Rid
+from loadcheck.model import Rid, Sha256
 
 _RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
 

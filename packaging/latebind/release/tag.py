@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
 from latebind.errors import InputError
 from latebind.release.contradictions import Contradiction
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _TAGS = "refs/tags/"
 

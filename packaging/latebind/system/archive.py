@@ -9,16 +9,13 @@ import stat
 import tarfile
 import time
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from loadcheck.archive import replacing
 from loadcheck.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 _EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first time that a zip can store
 _LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last

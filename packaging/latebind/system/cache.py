@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CACHE_VARIABLE = "LATEBIND_CACHE"
 """The environment variable that names another folder."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.system.log import LOG
 from latebind.system.processes import end_trees, watched_over
 from loadcheck.archive import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HELD_VARIABLE = "LATEBIND_HELD"
 """Names the working folder that a process above this one has locked: build backends run below latebind."""

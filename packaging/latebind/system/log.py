@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -14,8 +15,6 @@ from typing import TYPE_CHECKING, Literal
 from loadcheck.text import printable_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rich.progress import Progress, TaskID
 
 Level = Literal["quiet", "normal", "verbose"]

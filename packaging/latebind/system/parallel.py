@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from latebind.system.run import all_ended
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _WORKER = threading.local()
 _In = TypeVar("_In")

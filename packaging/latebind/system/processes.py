@@ -17,12 +17,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
 
 TREE = "LATEBIND_TREE"
 """The variable: marks joined by `/`, that of the first ancestor first."""

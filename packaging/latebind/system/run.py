@@ -13,10 +13,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.errors import ToolError
 from latebind.system.limits import Limits, PastLimitError, watch
@@ -27,8 +27,6 @@ from latebind.text import ending, is_crash
 if sys.platform == "win32":
     from latebind.system.job import Job
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 TAIL_LINES = 40
 _LOOK_SECONDS = 0.5

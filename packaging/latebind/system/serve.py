@@ -5,15 +5,12 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.errors import ToolError
 from latebind.system.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _HOST = "127.0.0.1"
 _START_SECONDS, _LONGEST = 60.0, 24 * 3600.0

@@ -13,17 +13,14 @@ import io
 import stat
 import time
 import zipfile
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import BinaryIO
 
 from latebind.errors import InputError
 from latebind.system.archive import UNIX, source_date_epoch
 from loadcheck.archive import replacing
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from pathlib import Path
-    from typing import BinaryIO
 
 _BLOCK = 1 << 20
 

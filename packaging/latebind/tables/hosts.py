@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 _LETTERS = "{letters}"
 

@@ -66,9 +66,9 @@ def sections() -> tuple[Section, ...]:
 
 def find_section(message: str) -> Section | None:
     """The first section with a pattern that matches the message."""
-    fits = (section for section in sections() if any(_matches(pattern, message) for pattern in section.patterns))
+    fits = (
+        section
+        for section in sections()
+        if any(re.search(pattern, message, re.IGNORECASE | re.DOTALL) for pattern in section.patterns)
+    )
     return next(fits, None)
-
-
-def _matches(pattern: str, message: str) -> bool:
-    return re.search(pattern, message, re.IGNORECASE | re.DOTALL) is not None

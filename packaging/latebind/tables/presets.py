@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -14,8 +15,6 @@ from latebind.tables.libraries import library_files
 from latebind.tables.targets import render_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from loadcheck.model import System
 
 Compatible = Literal["major", "minor", "always"]

@@ -6,19 +6,17 @@ import difflib
 import platform
 import sys
 import sysconfig
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from latebind.errors import LatebindError
 from latebind.model import Target
 from loadcheck.model import Rid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _SYSTEM = {"linux": "linux", "darwin": "osx", "win32": "win"}
 

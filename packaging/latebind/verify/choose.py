@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
+from latebind.config.config import Config
+from latebind.config.project import Project
 from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.consumer import find_consumer, find_registry
@@ -17,16 +20,9 @@ from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import is_selected
 from latebind.verify.cases.select import shard as share
+from loadcheck.model import Rid
 from loadcheck.tables.pythonabi import own_abi_python
 from loadcheck.text import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.project import Project
-    from loadcheck.model import Rid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

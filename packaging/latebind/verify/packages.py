@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.build.commit import source_commit, source_date
+from latebind.config.config import Config
+from latebind.config.project import Project
 from latebind.errors import InputError
 from latebind.formats import find_format, installed_kinds
 from latebind.model import Artifact
 from latebind.pack.pack import pack_targets
-from latebind.pack.record import hash_inputs, list_changes, read_record
+from latebind.pack.record import Record, hash_inputs, list_changes, read_record
 from latebind.pack.render import not_made
 from latebind.system.log import LOG
 from latebind.verify.report.report import Provenance
 from loadcheck.archive import sha256
 from loadcheck.formats import iter_members
-from loadcheck.model import Sha256
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.project import Project
-    from latebind.pack.record import Record
-    from loadcheck.model import Rid
+from loadcheck.model import Rid, Sha256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

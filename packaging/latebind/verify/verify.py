@@ -7,22 +7,26 @@ import platform
 import re
 import shutil
 import time
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
+from pathlib import Path
 from threading import Semaphore
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
+from latebind.config.config import Config
+from latebind.config.project import Project
 from latebind.errors import LatebindError, NotRun
-from latebind.model import Outcome, State, passed_at
+from latebind.model import Artifact, Outcome, State, passed_at
 from latebind.system.emulation import find_emulator
 from latebind.system.log import LOG, duration
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.consumer import find_run
-from latebind.verify.cases.machine import unusable
+from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import FILES, scenario
 from latebind.verify.cases.standin import oldest_version
 from latebind.verify.choose import ChosenCases, able
@@ -30,22 +34,14 @@ from latebind.verify.report.report import NEWER_THAN, Report, is_newer_minor, re
 from latebind.verify.run.bench import Bench, try_case
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.supply import SHARED, Supply
+from loadcheck.model import Rid
 from loadcheck.text import plural, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
     from latebind.compilers.interpreters import Interpreter
-    from latebind.config.config import Config
-    from latebind.config.project import Project
-    from latebind.model import Artifact
     from latebind.verify.cases.expand import ConfiguredCase
     from latebind.verify.cases.installers import Installer
-    from latebind.verify.cases.machine import Machine
     from latebind.verify.packages import Packages
-    from loadcheck.model import Rid
 
 _LONGEST = 2
 _SUMMARY = 200

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.audit.cases.case import Case, made_by
-from tests.audit.corpus import pe
-
-if TYPE_CHECKING:
-    from tests.audit.corpus import Bench
+from tests.audit.corpus import Bench, pe
 
 LIB = "ep_acme/libacme_ep.so"
 MODULE = "ep_acme/__init__.py"

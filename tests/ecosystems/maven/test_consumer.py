@@ -1,14 +1,15 @@
 """A Java program with a class path from a repository of the packages: passing, and failing where one is broken."""
 
 import io
-import json
 import zipfile
+from functools import partial
 
 import pytest
 
 from latebind.ecosystems.maven.layouts import LAYOUTS
 from testing.needs import require_programs
-from tests.client import CONFIG, copy_client, copy_packed, pack_project
+from tests.client import CONFIG, copy_client
+from tests.ecosystems.conftest import verify_one
 
 pytestmark = pytest.mark.slow
 
@@ -46,6 +47,7 @@ public class Main {
 
 
 def write_project(folder):
+    require_programs("java", "javac")
     config = CONFIG.replace('exports = ["tiny_*"]', 'exports = ["tiny_*", "Java_*"]') + TABLES
     copy_client("tiny", folder, latebind=config, tiny=SOURCE)
     (folder / "java").mkdir()
@@ -53,28 +55,7 @@ def write_project(folder):
     return folder
 
 
-@pytest.fixture(scope="module")
-def packed(tmp_path_factory):
-    require_programs("java", "javac")
-    folder = write_project(tmp_path_factory.mktemp("packed") / "tiny")
-    pack_project(folder)
-    return folder
-
-
-@pytest.fixture
-def project(tmp_path, packed):
-    """A fresh copy of the project that is packed already: `verify` makes only what a test changes."""
-    folder = write_project(tmp_path / "tiny")
-    copy_packed(packed, folder)
-    return folder
-
-
-def run_verify(latebind, folder, *more, env=None, case="java/*/works"):
-    """The outcome of the one test case, and its reason or summary."""
-    latebind("-C", folder, "verify", "--target", "linux-x64", "-k", f"*/{case}", *more, env=env)
-    report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
-    (case,) = report["cases"]
-    return case["outcome"], f"{case.get('reason', '')} {case.get('summary', '')}"
+run_verify = partial(verify_one, case="java/*/works")
 
 
 def test_its_native_methods_are_bound_and_compute(project, latebind):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from testing.needs import require_programs
 from tests.client import copy_client, members, pack_project
+from tests.ecosystems.conftest import make_open_folder
 from tests.ecosystems.maven.test_jar import JAR_ONLY, LIBRARY, TABLE
 from tests.programs import run_checked, run_program
 
@@ -53,12 +52,9 @@ public class Main {
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    """A folder that every user may enter, which pytest's own are not."""
+def shared():
     require_programs("java", "javac")
-    with tempfile.TemporaryDirectory(prefix="latebind-test-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with make_open_folder() as folder:
         yield folder
 
 
@@ -75,14 +71,6 @@ def jars(shared, tmp_path_factory):
         return jar.rename(shared / f"{group}-tiny-1.2.3.jar")
 
     return pack("acme", "a + b"), pack("other", "a - b")
-
-
-@pytest.fixture
-def top():
-    with tempfile.TemporaryDirectory(prefix="latebind-test-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        yield folder
 
 
 @pytest.fixture
@@ -104,13 +92,6 @@ def compile_program(top, text, class_path):
     (top / "source" / "app" / "Main.java").write_text(text)
     paths = os.pathsep.join(map(str, class_path))
     run_checked("javac", "-cp", paths, "-d", top / "classes", top / "source" / "app" / "Main.java")
-
-
-def write_jar(file, *sources):
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, data in {name: data for source in reversed(sources) for name, data in source.items()}.items():
-            archive.writestr(name, data)
-    return file
 
 
 # ---- where the library comes from ----
@@ -146,51 +127,7 @@ def hash_as_java(data):
     return str(value - (1 << 32) if value >> 31 else value)
 
 
-def test_a_merged_jar_has_its_library(start, jars, top):
-    compile_program(top, MAIN, jars)
-    own = {"app/Main.class": (top / "classes/app/Main.class").read_bytes()}
-    fat = write_jar(top / "fat.jar", own, members(jars[0]))
-    (top / "classes/app/Main.class").unlink()
-    ended = run_program("java", "-cp", fat, "app.Main")
-    assert ended.stdout.endswith("/libtiny.so\n"), ended.stderr
-
-
-def test_a_folder_of_classes_has_its_library(start, jars, top):
-    """What an IDE runs."""
-    with zipfile.ZipFile(jars[0]) as archive:
-        archive.extractall(top / "exploded")
-    ended = start(MAIN, class_path=[top / "exploded"])
-    assert ended.stdout.endswith("/libtiny.so\n"), ended.stderr
-
-
 # ---- modules ----
-
-
-@pytest.fixture
-def module(top, jars):
-    """A module that requires the JAR's; gives the words of a module path."""
-    (top / "source/app").mkdir(parents=True)
-    (top / "source/app/Main.java").write_text(MAIN)
-    (top / "source/module-info.java").write_text("module app { requires io.github.acme.tiny; }\n")
-    sources = sorted((top / "source").rglob("*.java"))
-    run_checked("javac", "-p", jars[0], "-d", top / "app", *sources)
-    return f"{top / 'app'}{os.pathsep}{jars[0]}"
-
-
-def test_a_program_on_the_module_path_finds_the_library(module):
-    assert run_checked("java", "-p", module, "-m", "app/app.Main").endswith("/libtiny.so\n")
-
-
-def test_an_image_of_jlink_finds_the_library(module, top):
-    (jlink,) = require_programs("jlink")
-    run_checked(jlink, "-p", module, "--add-modules", "app", "--output", top / "image")
-    assert run_checked(top / "image/bin/java", "-m", "app/app.Main").endswith("/libtiny.so\n")
-
-
-def test_jdeps_lists_the_module_with_what_it_requires(module, jars):
-    (jdeps,) = require_programs("jdeps")
-    printed = run_checked(jdeps, "--module-path", jars[0], "-s", "-m", "io.github.acme.tiny")
-    assert printed == "io.github.acme.tiny -> java.base\n"
 
 
 @pytest.mark.slow

@@ -6,16 +6,13 @@ import base64
 import hashlib
 import json
 import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import unquote
 
 from tests.client import member
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from testing.npm_tools import install_tools
 from tests.client import pack_project
 from tests.ecosystems.npm.local_registry import serve_registry
 from tests.ecosystems.npm.test_pack import RIDS, project
-from tests.programs import run_checked, run_program
+from tests.programs import run_program
 
 APPLICATION = {"name": "app", "version": "1.0.0", "private": True, "dependencies": {"@acme/tiny": "1.2.3"}}
 REQUIRE = 'console.log(require("@acme/tiny").libraryPath());\n'
@@ -58,20 +58,14 @@ _PNPM_WORKSPACE = {
 INSTALLERS = [
     Installer("npm", ("npm", "install")),
     Installer("npm workspaces", ("npm", "install"), _WORKSPACES, "packages/member"),
-    Installer("npm linked", ("npm", "install", "--install-strategy=linked")),
     Installer("pnpm", _PNPM),
-    Installer("pnpm hoisted", _PNPM, {".npmrc": "node-linker=hoisted"}),
     Installer("pnpm workspace", _PNPM, _PNPM_WORKSPACE, "packages/member"),
     Installer("pnpm global virtual store", _PNPM, {"pnpm-workspace.yaml": "enableGlobalVirtualStore: true"},
               library="home/.local/share/pnpm/store/"),
     Installer("Yarn 1", ("node", "{tools}/yarn/bin/yarn.js", "install")),
     Installer("Yarn 1 workspaces", ("node", "{tools}/yarn/bin/yarn.js", "install"), _WORKSPACES, "packages/member"),
-    Installer("Yarn PnP", _BERRY, {"yarn.lock": ""}, node=_PNP, library="app/.yarn/unplugged/"),
     Installer("Yarn PnP workspaces", _BERRY, {**_WORKSPACES, "yarn.lock": ""}, "packages/member", _PNP,
               "app/.yarn/unplugged/"),
-    Installer("Yarn node-modules", _BERRY, {"yarn.lock": "", ".yarnrc.yml": "nodeLinker: node-modules"}),
-    Installer("Yarn pnpm", _BERRY, {"yarn.lock": "", ".yarnrc.yml": "nodeLinker: pnpm"}),
-    Installer("bun", _BUN),
     Installer("bun isolated", (*_BUN, "--linker", "isolated")),
     Installer("bun, run by bun", _BUN, node=("{tools}/.bin/bun", "run")),
 ]  # fmt: skip
@@ -132,7 +126,7 @@ def test_require_import_and_a_worker_find_the_library(install, tmp_path, install
         assert ended.stdout.endswith("/libtiny.so\n")
 
 
-@pytest.mark.parametrize("installer", [INSTALLERS[0], INSTALLERS[3], INSTALLERS[6]], ids=lambda row: row.name)
+@pytest.mark.parametrize("installer", [INSTALLERS[0], INSTALLERS[2], INSTALLERS[4]], ids=lambda row: row.name)
 def test_jest_and_vitest_find_the_library(install, tools, installer):
     folder = install(installer)
     (folder / "jest.config.json").write_text('{"testMatch": ["**/*.test.cjs"]}')
@@ -147,31 +141,3 @@ def test_jest_and_vitest_find_the_library(install, tools, installer):
     environment = {**install.environment(), "NO_COLOR": "1"}
     vitest = run_program("node", tools / "vitest" / "vitest.mjs", "run", "three", cwd=folder, env=environment)
     assert "1 passed" in vitest.stdout, vitest.stdout + vitest.stderr
-
-
-def test_npm_link_finds_the_library_of_the_linked_folder(install, tmp_path):
-    """The linked package has a node_modules of its own."""
-    source = install(INSTALLERS[0]) / "node_modules" / "@acme"
-    part = source / "tiny" / "node_modules" / "@acme"
-    part.mkdir(parents=True)
-    (source / "tiny-linux-x64").rename(part / "tiny-linux-x64")
-    (source / "tiny").rename(tmp_path / "linked")
-    app = tmp_path / "other"
-    app.mkdir()
-    (tmp_path / "prefix" / "lib").mkdir(parents=True)
-    (app / MANIFEST).write_text("{}")
-    environment = install.environment(npm_config_prefix=str(tmp_path / "prefix"))
-    run_checked("npm", "link", "--offline", tmp_path / "linked", cwd=app, env=environment)
-    assert (app / "node_modules" / "@acme" / "tiny").is_symlink()
-    library = tmp_path / "linked" / "node_modules" / "@acme" / "tiny-linux-x64" / "libtiny.so"
-    assert run_checked("node", "-e", REQUIRE, cwd=app) == f"{library}\n"
-
-
-def test_a_bundle_with_the_package_marked_as_external_finds_it(install, tools):
-    """esbuild is part of vitest."""
-    app = install(INSTALLERS[0])
-    (app / "main.mjs").write_text(IMPORT)
-    esbuild = tools / "esbuild" / "bin" / "esbuild"
-    options = ("--bundle", "--platform=node", "--format=esm", "--external:@acme/tiny", "--outfile=out/main.mjs")
-    run_checked(esbuild, "main.mjs", *options, cwd=app)
-    assert run_checked("node", "out/main.mjs", cwd=app).endswith("/node_modules/@acme/tiny-linux-x64/libtiny.so\n")

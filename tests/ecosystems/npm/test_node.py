@@ -7,12 +7,14 @@ import json
 import os
 import shutil
 import tarfile
+from functools import partial
 
 import pytest
 
 from latebind.ecosystems.npm.layouts import LAYOUTS
 from testing.npm_tools import install_tools
-from tests.client import CONFIG, copy_packed, pack_project, write_client
+from tests.client import CONFIG, write_client
+from tests.ecosystems.conftest import verify_one
 
 pytestmark = pytest.mark.slow
 
@@ -55,29 +57,7 @@ def write_project(folder):
     return folder
 
 
-@pytest.fixture(scope="module")
-def packed(tmp_path_factory):
-    folder = write_project(tmp_path_factory.mktemp("packed") / "tiny")
-    pack_project(folder)
-    return folder
-
-
-@pytest.fixture
-def project(tmp_path, packed):
-    """A fresh copy of the project that is packed already: `verify` makes only what a test changes."""
-    folder = write_project(tmp_path / "tiny")
-    copy_packed(packed, folder)
-    return folder
-
-
-def run_verify(latebind, folder, *more, env=None, case="node/*/works"):
-    """The outcome of the one test case, its reason, and all that was printed."""
-    ended = latebind("-C", folder, "verify", "--target", "linux-x64", "-k", f"*/{case}", *more, env=env)
-    report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
-    (case,) = report["cases"]
-    if case.get("reason") == "no-index":
-        pytest.skip("not run: the npm registry cannot be reached")
-    return case["outcome"], f"{case.get('reason', '')} {case.get('summary', '')}", ended
+run_verify = partial(verify_one, case="node/*/works")
 
 
 def rewritten(tarball, change):
@@ -95,13 +75,13 @@ def rewritten(tarball, change):
 
 
 def test_it_is_installed_without_scripts_and_computes(project, latebind):
-    outcome, text, _ = run_verify(latebind, project)
+    outcome, text = run_verify(latebind, project)
     assert (outcome, "1 case passed" in text) == ("passed", True)
 
 
 def test_a_wrong_number_fails_it(project, latebind):
     (project / "node" / "smoke.mjs").write_text(PROGRAM.replace("EXPECTED", "6"))
-    outcome, text, _ = run_verify(latebind, project)
+    outcome, text = run_verify(latebind, project)
     assert (outcome, "adds: 2 + 3 is 5" in text) == ("failed", True)
 
 
@@ -117,7 +97,7 @@ def test_a_wrong_number_fails_it(project, latebind):
 )
 def test_a_broken_package_fails_it(project, latebind, part, change, says):
     rewritten(project / "dist" / f"acme-tiny{part}-1.2.3.tgz", lambda document: document.update(change))
-    outcome, text, _ = run_verify(latebind, project, "--dist", project / "dist")
+    outcome, text = run_verify(latebind, project, "--dist", project / "dist")
     assert (outcome, says in text) == ("failed", True), text
 
 
@@ -128,7 +108,7 @@ def test_a_broken_package_fails_it(project, latebind, part, change, says):
 )
 def test_a_wrong_package_json_of_the_program_is_named(project, latebind, text, says):
     (project / "node" / "package.json").write_text(text)
-    outcome, reason, _ = run_verify(latebind, project)
+    outcome, reason = run_verify(latebind, project)
     assert (outcome, says in reason, "Write at least" in reason) == ("failed", True, True), reason
 
 
@@ -148,7 +128,7 @@ def tools(kept_builds, tmp_path_factory):
 @pytest.mark.parametrize("layout", [layout.name for layout in LAYOUTS])
 def test_it_computes_in_each_layout(project, latebind, tools, layout):
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
-    outcome, text, _ = run_verify(latebind, project, env={**os.environ, "PATH": path}, case=f"{layout}/*/consumed")
+    outcome, text = run_verify(latebind, project, env={**os.environ, "PATH": path}, case=f"{layout}/*/consumed")
     assert (outcome, "1 case passed" in text) == ("passed", True), text
 
 
@@ -163,6 +143,6 @@ def test_a_layout_without_its_installer_is_not_run(project, latebind, tmp_path, 
         (folder / "yarn").write_text("#!/bin/sh\necho 1.22.22\n")
         (folder / "yarn").chmod(0o755)
     env = {**os.environ, "PATH": f"{folder}{os.pathsep}{path}"}
-    outcome, text, _ = run_verify(latebind, project, env=env, case="node-yarn-pnp/*/consumed")
+    outcome, text = run_verify(latebind, project, env=env, case="node-yarn-pnp/*/consumed")
     says = "there is no yarn on PATH" if what == "absent" else "yarn 4 or newer is needed"
     assert (outcome, "no-program" in text, says in text) == ("not run", True, True), text

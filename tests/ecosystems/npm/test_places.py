@@ -7,8 +7,6 @@ import re
 import shutil
 import subprocess
 import tarfile
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -26,15 +24,6 @@ def tarballs(tmp_path_factory):
     folder = project(tmp_path_factory.mktemp("npm"), rids=RIDS[:1])
     pack_project(folder)
     return folder / "dist"
-
-
-@pytest.fixture
-def top():
-    """A folder that every user may enter, which pytest's own are not."""
-    with tempfile.TemporaryDirectory(prefix="latebind-test-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        yield folder
 
 
 @pytest.fixture

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import zipfile
 
 import defusedxml.ElementTree
 import pytest
 
 from latebind.compilers import dotnet
-from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec, render_symbols
+from latebind.ecosystems.nuget.nuspec import render_nuspec, render_symbols
 from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
 from testing.needs import dotnet_environment
+from tests.ecosystems.nuget.test_nuspec import FULL
 
-NUSPEC = Nuspec(
-    id="Demo.Extra",
-    version="1.2.0-rc.1",
-    authors=("Ann", "Bo & Co"),
-    description='Less <than> & "more"',
-    frameworks=("netstandard2.0",),
-    license="MIT OR Apache-2.0",
-    repository="https://example.org/demo?a=1&b=2",
-    commit="0123456789abcdef",
-    tags=("onnx", "native"),
-)
+NUSPEC = dataclasses.replace(FULL, license="MIT OR Apache-2.0", readme="", dependencies=())
 FILES = ("lib/netstandard2.0/_._", "runtimes/linux-x64/native/libdemo.so", "content/noextension", "content/a b+c.txt")
 
 

@@ -66,6 +66,13 @@ def sdk_of(result):
     return path
 
 
+def unpack(path, folder):
+    """The only folder of an archive, unpacked."""
+    shutil.unpack_archive(path, folder, **({} if path.suffix == ".zip" else {"filter": "data"}))
+    (prefix,) = folder.iterdir()
+    return prefix
+
+
 @pytest.fixture(scope="module")
 def pack_result(tmp_path_factory):
     return pack_project(write_sdk_client(tmp_path_factory.mktemp("sdk") / "tiny"))
@@ -75,9 +82,7 @@ def pack_result(tmp_path_factory):
 def prefix(pack_result, tmp_path):
     """The unpacked archive, in a folder with a space in its name."""
     folder = tmp_path / "a place"
-    shutil.unpack_archive(sdk_of(pack_result), folder, filter="data")
-    (root,) = folder.iterdir()
-    return root.rename(folder / "a prefix")
+    return unpack(sdk_of(pack_result), folder).rename(folder / "a prefix")
 
 
 def test_an_archive_holds_what_programs_are_compiled_with(pack_result):
@@ -116,13 +121,17 @@ def configure_consumer(folder, prefix, *, version="1.2", component="tiny", more=
     return run_program(*command, *more, timeout=120)
 
 
-def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
-    ended = configure_consumer(tmp_path / "consumer", prefix)
+def assert_computes(folder, prefix, *, more=()):
+    """Programs in C and C++ are built with the package, and compute."""
+    ended = configure_consumer(folder, prefix, more=more)
     assert ended.returncode == 0, ended.stderr
-    tree = tmp_path / "consumer" / "tree"
-    run_checked(program("cmake"), "--build", tree, timeout=120)
+    run_checked(program("cmake"), "--build", folder / "tree", timeout=120)
     for language in ("c", "cpp"):
-        run_checked(tree / f"program_{language}", timeout=60)
+        run_checked(folder / "tree" / f"program_{language}", timeout=60)
+
+
+def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
+    assert_computes(tmp_path / "consumer", prefix)
 
 
 def test_a_package_that_vcpkg_moved_is_found(prefix, tmp_path):
@@ -133,9 +142,7 @@ def test_a_package_that_vcpkg_moved_is_found(prefix, tmp_path):
     text = file.read_text("utf-8")
     file.write_text(re.sub(VCPKG_PATTERN, VCPKG_PREFIX, text), encoding="utf-8")
     assert text.count("../../../") == 1
-    ended = configure_consumer(tmp_path / "consumer", prefix)
-    assert ended.returncode == 0, ended.stderr
-    run([program("cmake"), "--build", tmp_path / "consumer" / "tree"], timeout=120)
+    assert_computes(tmp_path / "consumer", prefix)
 
 
 @pytest.mark.parametrize(
@@ -169,15 +176,11 @@ def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
     config = SDK.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
     path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", f"include(GNUInstallDirs)\n{VERSIONED}", config)))
     assert not [finding for finding in audit_here([path]).findings if finding.code.startswith("LB43")]
-    shutil.unpack_archive(path, tmp_path / "place", filter="data")
-    (prefix,) = (tmp_path / "place").iterdir()
+    prefix = unpack(path, tmp_path / "place")
     assert {file.parent for file in prefix.rglob("libtiny*")} == {prefix / libdir}
     # CMake searches lib64 on Fedora and the like alone.
     more = [f"-DTiny_DIR={prefix / libdir / 'cmake' / 'tiny'}"] if libdir == "lib64" else []
-    ended = configure_consumer(tmp_path / "consumer", prefix, more=more)
-    assert ended.returncode == 0, ended.stderr
-    run_checked(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
-    run_checked(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
+    assert_computes(tmp_path / "consumer", prefix, more=more)
     env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / libdir / "pkgconfig")}
     assert f"-L{prefix / libdir}" in os.path.normpath(run_checked("pkg-config", "--libs", "tiny", env=env).split()[0])
 
@@ -205,8 +208,7 @@ def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_pa
             if name.endswith(".tar.gz") and "sdk" not in name  # the sdist holds the configuration
         ),
     }
-    shutil.unpack_archive(sdk_of(versioned), tmp_path / "place", filter="data")
-    (prefix,) = (tmp_path / "place").iterdir()
+    prefix = unpack(sdk_of(versioned), tmp_path / "place")
     (library,) = [path for path in (prefix / "lib").iterdir() if path.is_file() and not path.is_symlink()]
     assert library.name == name
     assert [image.soname.removeprefix("@rpath/") for image in read_images(library.read_bytes(), name)] == [name]
@@ -216,10 +218,7 @@ def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_pa
         == after[sdk_of(versioned).name]
     )
     if rid == "linux-x64":
-        ended = configure_consumer(tmp_path / "consumer", prefix)
-        assert ended.returncode == 0, ended.stderr
-        run_checked(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
-        run_checked(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
+        assert_computes(tmp_path / "consumer", prefix)
 
 
 STATIC = WITH_HEADER.replace(
@@ -236,8 +235,7 @@ install(TARGETS tiny still COMPONENT tiny)""",
 def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
     path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", name))))
     assert not [finding for finding in audit_here([path]).findings if finding.severity == "error"]
-    shutil.unpack_archive(path, tmp_path / "place", filter="data")
-    (prefix,) = (tmp_path / "place").iterdir()
+    prefix = unpack(path, tmp_path / "place")
     assert (prefix / "lib" / f"lib{stem}.a").is_file()
     bill = json.loads((prefix / "share" / "tiny" / "latebind.cdx.json").read_bytes())
     assert f"linux-x64/lib{stem}.a" in {component["bom-ref"] for component in bill["components"]}
@@ -298,15 +296,6 @@ def test_a_package_for_another_processor_is_not_found(name, prefix):
     assert answer == (f"1.2.3 (for linux-x64, not {refused})|TRUE|" if refused else "1.2.3||TRUE")
 
 
-@pytest.mark.slow
-def test_an_archive_for_arm_is_refused_when_this_machine_configures(tmp_path):
-    root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "linux-arm64"))
-    shutil.unpack_archive(sdk_of(pack_project(root)), tmp_path / "place", filter="data")
-    ended = configure_consumer(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
-    assert ended.returncode == 1
-    assert "version: 1.2.3 (for linux-arm64, not x86_64)" in " ".join(ended.stderr.split())
-
-
 SMALL = {
     "linux-arm": (4, ("arm", "armv7", "armv7l", "aarch64"), ("armv6", "x86_64")),
     "linux-riscv64": (8, ("riscv64", "riscv"), ("riscv32", "x86_64")),
@@ -318,8 +307,7 @@ SMALL = {
 def test_an_archive_serves_the_processor_of_its_target(rid, tmp_path):
     pointer_size, own_cpus, other_cpus = SMALL[rid]
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))
-    shutil.unpack_archive(sdk_of(pack_project(root)), tmp_path / "place", filter="data")
-    (prefix,) = (tmp_path / "place").iterdir()
+    prefix = unpack(sdk_of(pack_project(root)), tmp_path / "place")
     file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
     for cpu in (*own_cpus, *other_cpus):
         sized = [*ASKED, f"CMAKE_SYSTEM_PROCESSOR={cpu}", f"CMAKE_SIZEOF_VOID_P={pointer_size}"]
@@ -349,8 +337,7 @@ def test_a_universal_library_serves_both_processors(tmp_path):
         if is_wide:
             library.write_bytes(universal(library.read_bytes(), (tmp_path / "x64.dylib").read_bytes()))
         path = pack_sdk(config, ["tiny"], stage, tmp_path / "out")
-        shutil.unpack_archive(path, tmp_path / f"place{is_wide}", filter="data")
-        (prefix,) = (tmp_path / f"place{is_wide}").iterdir()
+        prefix = unpack(path, tmp_path / f"place{is_wide}")
         file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
         for asked, suits in {"x86_64;arm64": True, "arm64": True, "x86_64h": True, "arm64;arm64e": False}.items():
             answer = evaluate_version_file(
@@ -390,12 +377,7 @@ def test_names_that_linker_and_loader_need_are_links(tmp_path, cmake, links):
     with tarfile.open(path) as archive:
         symlinks = {member.name.partition("/")[2]: member.linkname for member in archive if member.issym()}
     assert symlinks == links
-    shutil.unpack_archive(path, tmp_path / "place", filter="data")
-    ended = configure_consumer(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
-    assert ended.returncode == 0, ended.stderr
-    tree = tmp_path / "consumer" / "tree"
-    run_checked(program("cmake"), "--build", tree, timeout=120)
-    run_checked(tree / "program_c", timeout=60)
+    assert_computes(tmp_path / "consumer", unpack(path, tmp_path / "place"))
 
 
 BINDING = SDK.replace("sdk = true", 'sdk = true\nruntime = "onnxruntime"')
@@ -434,8 +416,7 @@ endforeach()
 
 def test_packages_are_components_of_one_archive(tmp_path):
     path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", TWO_CMAKE, TWO)))
-    shutil.unpack_archive(path, tmp_path / "place", filter="data")
-    (prefix,) = (tmp_path / "place").iterdir()
+    prefix = unpack(path, tmp_path / "place")
     text = (prefix / "lib" / "pkgconfig" / "tiny-more.pc").read_text("utf-8")
     assert "Requires: tiny\n" in text
     assert "-lextra -lmore\n" in text
@@ -510,8 +491,7 @@ def test_windows_gets_a_zip_whose_import_library_links_as_msvc_links(tmp_path):
         names = {name.partition("/")[2] for name in archive.namelist()}
         assert {"bin/tiny.dll", "lib/tiny.lib", "include/tiny.h"} < names
         assert {stat.S_IMODE(member.external_attr >> 16) for member in archive.infolist()} == {0o644}
-    shutil.unpack_archive(path, tmp_path / "place")
-    (prefix,) = (tmp_path / "place").iterdir()
+    prefix = unpack(path, tmp_path / "place")
     (tmp_path / "main.c").write_text(
         "#include <tiny.h>\nint start(void) { return tiny_add(2, 3); }\n", encoding="utf-8"
     )
@@ -529,8 +509,7 @@ def test_a_project_of_cmake_for_visual_cpp_links_the_library(tmp_path, rid):
     """clang-cl in the place of Visual C++; CMake takes both for MSVC."""
     tools = available(clang_cl.prepare, cache() / "clang-cl")
     path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))))
-    shutil.unpack_archive(path, tmp_path / "place")
-    (prefix,) = (tmp_path / "place").iterdir()
+    prefix = unpack(path, tmp_path / "place")
     project = tmp_path / "project"
     project.mkdir()
     (project / "program.c").write_text("#include <tiny.h>\nint start(void) { return tiny_add(2, 3); }\n", "utf-8")

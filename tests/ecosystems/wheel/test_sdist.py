@@ -50,6 +50,13 @@ def list_members(sdist):
         return {name.partition("/")[2] for name in archive.getnames()}
 
 
+def assert_same_wheel(packages, folder):
+    """The sdist builds the very wheel that was made of the tree."""
+    shutil.unpack_archive(packages["sdist"], folder / "unpacked", filter="data")
+    again = built_wheel(folder / "unpacked" / "tiny-1.2.3", folder / "out", "-Ctoolchain=zig")
+    assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
+
+
 LAYOUTS = {
     "apart": {"native": "native", "wheel": "python/tiny"},
     "root": {"native": ".", "wheel": "python/tiny", "more": {"setup.py": OLD, "pyproject.toml": "[tool.x]\n"}},
@@ -77,9 +84,7 @@ def test_a_wheel_from_the_sdist_is_that_of_the_tree(tmp_path, layout):
     paths = [name.split("/") for name in list_members(packages["sdist"])]
     assert not {path[0] for path in paths} & {"setup.py", "stage", "dist", "build"}
     assert not {part for path in paths for part in path} & {"venv", "debug"}
-    shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
-    again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out", "-Ctoolchain=zig")
-    assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
+    assert_same_wheel(packages, tmp_path)
 
 
 LICENSED = {"LICENSE.txt": "MIT License of Tiny\n", "python/tiny/LICENSE": "other\n"}
@@ -112,9 +117,7 @@ def test_a_wheel_without_a_license_file_gets_that_of_the_project(tmp_path, pypro
     assert stated == list(expected)
     found = audit_here([packages["wheel"]]).findings
     assert "LB507" not in {finding.code for finding in found}
-    shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
-    again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out", "-Ctoolchain=zig")
-    assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
+    assert_same_wheel(packages, tmp_path)
 
 
 @pytest.mark.slow
@@ -164,9 +167,7 @@ def test_code_of_a_module_below_the_folder_of_the_wheel_is_native_code(tmp_path)
     listed = list_members(packages["sdist"])
     assert {"native/python/csrc/tiny.c", "native/python/csrc/tiny.h"} <= listed
     assert not {name for name in listed if name.startswith("native/python/src")}
-    shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
-    again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out", "-Ctoolchain=zig")
-    assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
+    assert_same_wheel(packages, tmp_path)
 
 
 def test_an_excluded_file_that_the_build_reads_is_refused(tmp_path):

@@ -10,7 +10,6 @@ import pytest
 from latebind.verify.report.html import LOG_LIMITS, clip, report_html
 from latebind.verify.report.report import Provenance, Report
 from latebind.verify.report.view import view_of
-from machines import chromium
 from tests.verify.reports import HOSTILE, large, report, row
 
 LOG = f"$ install\n{HOSTILE}\nthe end"
@@ -66,22 +65,6 @@ def test_the_page_names_project_version_commit_and_date():
 
 def test_a_report_of_nothing_is_a_page():
     assert "Verification proves nothing" in page_of(Report((), (), ()))
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = chromium.chromium()
-    if program is None:
-        pytest.skip(
-            "not run: there is no Chromium here: apt-get install --no-install-recommends chromium-headless-shell"
-        )
-    api = pytest.importorskip(
-        "playwright.sync_api", reason="not run: playwright drives the browser: pip install playwright"
-    )
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.maven.pom import ECOSYSTEM
-from latebind.tables.presets import presets
+from latebind.tables.presets import RuntimePreset, presets
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import some
 
 if TYPE_CHECKING:
-    from latebind.tables.presets import RuntimePreset
     from loadcheck.readers.contents import Contents
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.ecosystems.maven.programs import find_jdk
 from latebind.errors import BuildError, ToolError
 from latebind.system.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 MODULE = "module-info"
 _TIME_LIMIT = 600.0

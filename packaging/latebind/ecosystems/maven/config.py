@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey
+from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey, find_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.config.config import Config
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -99,8 +98,7 @@ def _name_part(part: str) -> str:
 
 def maven_tables(config: Config) -> dict[str, MavenConfig]:
     """The packages that become JARs, by name, with their tables."""
-    tables = ((name, package.find_table(MavenConfig)) for name, package in config.packages.items())
-    return {name: table for name, table in tables if table is not None}
+    return find_tables(config, MavenConfig)
 
 
 PACKAGE_KEYS = (

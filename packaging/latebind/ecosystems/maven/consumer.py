@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from latebind.ecosystems.maven.config import OLDEST_JAVA, PROGRAM, MavenConfig, maven_tables
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
+from latebind.ecosystems.maven.config import OLDEST_JAVA, PROGRAM, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.layouts import LAYOUTS, MAIN, JavaProgram, find_start
 from latebind.ecosystems.maven.pack import CLASS_NAME
@@ -16,27 +19,17 @@ from latebind.ecosystems.maven.pom import ECOSYSTEM, find_runtime_artifact
 from latebind.ecosystems.maven.programs import find_jdk, read_major
 from latebind.ecosystems.maven.repository import ASSEMBLED, add_runtime, read_bundle, resolve_class_path, unpack_bundle
 from latebind.errors import InputError, NotRun
-from latebind.model import State
+from latebind.model import Outcome, State
 from latebind.system.run import run
 from latebind.system.tree import hash_file
 from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
-from latebind.verify.run.bench import assert_first, failing_at
+from latebind.verify.run.bench import Bench, assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
-from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import hash_parts
 from loadcheck.archive import ZipReader
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
-    from latebind.model import Outcome
-    from latebind.verify.run.bench import Bench
-    from latebind.verify.run.protocol import ConsumerRun
 
 _TIME_LIMIT = 300.0
 _BRIEFLY = ("-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1")
@@ -205,19 +198,9 @@ def _has_classes(jar: Path) -> bool:
         return any(member.name.endswith(".class") for member in archive.members)
 
 
-def _name_package(config: Config, package: str) -> str:
-    table = maven_tables(config).get(package)
-    return f"{table.group}:{table.name}" if table is not None else package
-
-
 def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
     """What a stub says is the same in every ecosystem: it does not know that it came out of a JAR."""
     return ("", "" if runtime.drop_in else find_runtime_artifact(runtime.traits))
-
-
-def _installs_runtime(config: Config, package: str) -> bool:
-    tables = maven_tables(config)
-    return any(name in tables and bool(tables[name].runtime) for name in config.list_needed_packages(package))
 
 
 _JAVA = Consumer(
@@ -228,12 +211,10 @@ _JAVA = Consumer(
     further_kinds=("maven",),
     find_programs=lambda config: (config.document.verify.find_program(PROGRAM),),
     is_wanted=lambda config, runtime: (
-        bool(config.document.verify.find_program(PROGRAM))
-        and config.packages[config.package_of(runtime)].find_table(MavenConfig) is not None
+        bool(config.document.verify.find_program(PROGRAM)) and config.package_of(runtime) in maven_tables(config)
     ),
-    name_package=_name_package,
     find_runtime=lambda runtime: find_runtime_artifact(runtime.traits).partition(":")[2],
-    installs_runtime=_installs_runtime,
+    find_tables=maven_tables,
     is_application=True,
     find_install_words=_find_install_words,
 )

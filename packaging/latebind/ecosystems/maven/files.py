@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from latebind.config.config import Config
 from latebind.ecosystems.maven.config import maven_tables
 from latebind.errors import InputError
 from latebind.formats import Identity, made_as
 from loadcheck.formats import iter_members
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.config.config import Config
 
 _PROPERTIES = re.compile(r"META-INF/maven/[^/]+/[^/]+/pom\.properties")
 _POM = re.compile(r"(?P<group>.+)/(?P<name>[^/]+)/(?P<version>[^/]+)/(?P=name)-(?P=version)\.pom")

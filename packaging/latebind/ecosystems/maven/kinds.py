@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from packaging.version import Version
 
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.config.config import Config
+from latebind.ecosystems.ecosystem import PackageKind, PlannedFile
 from latebind.ecosystems.maven.config import MavenConfig, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.pack import CLASS_NAME, pack_jar, source_files
 from latebind.ecosystems.maven.programs import find_jdk, read_major
 from latebind.system.tree import hash_files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from latebind.config.config import Config
-    from latebind.ecosystems.ecosystem import PackRun
 
 
 def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
@@ -64,14 +59,6 @@ def _refuse_shared_class(config: Config) -> None:
             raise config.problem_at(f"package.{package}.maven", text, advice)
 
 
-def _jobs(run: PackRun) -> list[PackageJob]:
-    return [
-        PackageJob(name=f"jar {package}", package=package, stages=tuple(stages))
-        for package in maven_tables(run.config)
-        if (stages := run.suited(package))
-    ]
-
-
 def _list_inputs(config: Config, package: str) -> list[str]:
     """The sources of a package and of those that it requires, and the JDK that compiles them."""
     tables = maven_tables(config)
@@ -85,7 +72,7 @@ JARS = PackageKind(
     name="jar",
     is_for_targets=lambda package: package.find_table(MavenConfig) is not None,
     plan=_plan,
-    jobs=_jobs,
+    jobs=lambda run: run.list_jobs("jar", maven_tables(run.config)),
     key=lambda run, job: _list_inputs(run.config, job.package),
     make=lambda run, job: pack_jar(run.config, job.package, job.stages, run.dist),
 )

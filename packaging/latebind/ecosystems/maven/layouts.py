@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.errors import NotRun
 from latebind.system.programs import which
 from latebind.system.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 MAIN = "Main"
 """The class of the program that is started."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind import __version__
 from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
 from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
+from latebind.build.stage import Stage
+from latebind.config.config import Config
 from latebind.ecosystems.maven.compiled import MODULE, compile_sources, describe_module
 from latebind.ecosystems.maven.config import maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
@@ -18,15 +20,9 @@ from latebind.ecosystems.maven.pom import ECOSYSTEM, write_pom
 from latebind.errors import BuildError
 from latebind.system.archive import Entry, write_zip
 from latebind.system.tree import list_tree
+from latebind.tables.presets import RuntimePreset
 from latebind.tables.targets import target
 from latebind.templates import render
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
-    from latebind.tables.presets import RuntimePreset
 
 CLASS_NAME = "NativeLibrary"
 _MANIFEST = "META-INF/MANIFEST.MF"

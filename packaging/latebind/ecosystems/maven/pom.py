@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
 from latebind.ecosystems.maven.config import maven_tables
+from latebind.tables.presets import RuntimePreset
 from latebind.templates import render
 from loadcheck.kinds.maven.pom import MavenArtifact
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.tables.presets import RuntimePreset
 
 ECOSYSTEM = "maven"
 """Its name in the tables of runtimes."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.ecosystems.ecosystem import NeededProgram
 from latebind.ecosystems.maven.config import OLDEST_JAVA
 from latebind.errors import NotRun
 from latebind.system.programs import which
 from latebind.system.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _TIME_LIMIT = 60.0
 _VERSION = re.compile(r"^javac (?:1\.)?(?P<major>\d+)")

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from latebind.ecosystems.maven.files import jar_file
 from latebind.ecosystems.maven.pom import ECOSYSTEM, find_runtime_artifact, render_pom
 from latebind.errors import InputError
 from latebind.system.archive import Entry, write_zip
+from latebind.tables.presets import RuntimePreset
 from latebind.tables.targets import target
 from loadcheck.archive import ZipReader
 from loadcheck.kinds.maven.pom import MavenArtifact, read_pom
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from latebind.tables.presets import RuntimePreset
 
 ASSEMBLED = "the runtime's JAR was assembled for this test from its PyPI wheel"
 

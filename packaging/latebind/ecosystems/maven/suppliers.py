@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from latebind.checks.supplier import Supplier, judge_range
@@ -10,8 +11,6 @@ from loadcheck.engine.registry import Hit
 from loadcheck.kinds.maven.reading import find_pom
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
     from loadcheck.kinds.maven.pom import Pom

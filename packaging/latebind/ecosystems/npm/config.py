@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
-from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey
+from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey, find_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from latebind.config.config import Config
 
 MAX_NPM_NAME = 214
 NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")
@@ -94,6 +95,11 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
                 f"{self.runtime!r} {what}",
                 "Write onnxruntime-node, and its range nowhere: latebind adds it.",
             )
+
+
+def npm_tables(config: Config) -> dict[str, NpmConfig]:
+    """The packages that become npm packages, by name, with their tables."""
+    return find_tables(config, NpmConfig)
 
 
 PACKAGE_KEYS = (

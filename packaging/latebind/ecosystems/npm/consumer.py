@@ -7,38 +7,32 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from latebind.ecosystems.npm.config import NpmConfig
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
+from latebind.ecosystems.npm.config import npm_tables
 from latebind.ecosystems.npm.layouts import LAYOUTS, NodeLayout, find_layout, install_layout, list_stores
 from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, answer, node, node_environment, run_npm
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
+from latebind.model import Outcome
 from latebind.system.tree import hash_tree, link_or_copy
 from latebind.tables.targets import target, targets
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import NPM_LOADER
 from latebind.verify.cases.situations import ORDINARY
-from latebind.verify.run.bench import assert_first, failing_at
+from latebind.verify.run.bench import Bench, assert_first, failing_at
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
-from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import hash_parts
 from loadcheck.archive import sha256
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
-    from latebind.model import Outcome
-    from latebind.verify.run.bench import Bench
-    from latebind.verify.run.protocol import ConsumerRun
-
 
 NODE = "node"
 """A Node.js program that npm installs the packages for; also its key in [verify]."""
@@ -78,7 +72,7 @@ def run_loader_case(bench: Bench) -> Outcome:
     app, tarballs = bench.work / "app", _ours(bench)
     app.mkdir()
     system, cpu, *libc = target(bench.case.target).npm.split("-")
-    mains = {table.name for package in bench.config.packages.values() if (table := package.find_table(NpmConfig))}
+    mains = {table.name for table in npm_tables(bench.config).values()}
     files = {name: f"file:{path}" for name, path in tarballs.items()}
     manifest = {
         "private": True,
@@ -116,11 +110,7 @@ def _ours(bench: Bench) -> dict[str, Path]:
     """
     version, paths = bench.config.project.version, {artifact.path.name: artifact.path for artifact in bench.artifacts}
     tarballs: dict[str, Path] = {}
-    for name, package in bench.config.packages.items():
-        npm = package.find_table(NpmConfig)
-        if npm is None or name == bench.situation.without:
-            continue
-        main = npm.name
+    for main in (table.name for name, table in npm_tables(bench.config).items() if name != bench.situation.without):
         needed = (main, npm_target(main, bench.case.target))
         for npm_name in (main, *(npm_target(main, rid) for rid in targets())):
             file = npm_file(npm_name, version)
@@ -182,7 +172,7 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
     except (OSError, ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         advice = 'Write at least {"main": "smoke.mjs"}.'
         raise InputError(f"is not the package.json of a program: {error}", where=str(file), advice=advice) from error
-    main = {table.name for package in bench.config.packages.values() if (table := package.find_table(NpmConfig))}
+    main = {table.name for table in npm_tables(bench.config).values()}
     needed, optional = dict(program.dependencies), dict(program.optional)
     for name, path in tarballs.items():
         (needed if name in main else optional)[name] = f"file:{NPM_TARBALLS}/{path.name}"
@@ -239,16 +229,6 @@ def _run_program(bench: Bench, program: Path) -> ConsumerRun:
     )
 
 
-def _name_package(config: Config, package: str) -> str:
-    npm = config.packages[package].find_table(NpmConfig)
-    return npm.name if npm is not None else package
-
-
-def _installs_runtime(config: Config, package: str) -> bool:
-    tables = (config.packages[name].find_table(NpmConfig) for name in config.list_needed_packages(package))
-    return any(npm is not None and bool(npm.runtime) for npm in tables)
-
-
 def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
     if not runtime.traits.npm:
         return "pip install", ""
@@ -261,13 +241,9 @@ _NODE = Consumer(
     kind="npm",
     run=run_node_case,
     find_programs=lambda config: (config.document.verify.find_program(NODE),),
-    is_wanted=lambda config, _runtime: (
-        bool(config.document.verify.find_program(NODE))
-        and any(package.find_table(NpmConfig) for package in config.packages.values())
-    ),
-    name_package=_name_package,
+    is_wanted=lambda config, _runtime: bool(config.document.verify.find_program(NODE) and npm_tables(config)),
     find_runtime=lambda runtime: runtime.traits.npm,
-    installs_runtime=_installs_runtime,
+    find_tables=npm_tables,
     is_application=True,
     ask_registry=answer,
     find_install_words=_find_install_words,
@@ -278,8 +254,7 @@ _LOADER = Consumer(
     kind="npm",
     run=run_loader_case,
     is_cross_built=True,
-    is_wanted=lambda config, _runtime: any(package.find_table(NpmConfig) for package in config.packages.values()),
-    name_package=_name_package,
+    is_wanted=lambda config, _runtime: bool(npm_tables(config)),
     find_runtime=lambda _runtime: "",
 )
 CONSUMERS = (_NODE, _LAYOUTS, _LOADER)

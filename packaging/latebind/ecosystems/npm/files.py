@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 
-from latebind.ecosystems.npm.config import NpmConfig
+from latebind.config.config import Config
+from latebind.ecosystems.npm.config import npm_tables
 from latebind.errors import InputError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.formats import Identity, made_as
 from latebind.tables.targets import npm_platform, targets
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.formats import iter_members
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.config.config import Config
 
 
 class _Manifest(msgspec.Struct):
@@ -46,7 +42,7 @@ def _identify(path: Path) -> Identity:
 
 def _explain_foreign(file_name: str, config: Config) -> str:
     """Judged by name, which is that of the main package or of one target."""
-    mains = [table.name for package in config.packages.values() if (table := package.find_table(NpmConfig))]
+    mains = [table.name for table in npm_tables(config).values()]
     names = [name for main in mains for name in (main, *(npm_target(main, rid) for rid in targets()))]
     ours = [npm_file(name, config.project.version) for name in names]
     if file_name in ours:
@@ -57,7 +53,7 @@ def _explain_foreign(file_name: str, config: Config) -> str:
 
 
 def _name_project(config: Config, package: str) -> str:
-    npm = config.packages[package].find_table(NpmConfig)
+    npm = npm_tables(config).get(package)
     return npm.name if npm is not None else ""
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.ecosystems.npm.registry import NPM_INSTALL, npm_environment, run_npm
 from latebind.errors import NotRun
 from latebind.system.programs import which
 from latebind.system.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
 _TIME_LIMIT = 600.0
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.version import Version
 
-from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, NpmConfig
-from latebind.errors import BuildError
+from latebind.config.config import Config
+from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, npm_tables
 from latebind.filenames import npm_version
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from latebind.config.config import Config
 
 GENERATED = "latebind"
 """The stem of the generated module and its types."""
@@ -39,17 +35,9 @@ _ISSUES = {
 """Where these hosts have a repository's issues."""
 
 
-def npm_settings(config: Config, package: str) -> NpmConfig:
-    """The `npm` table of a package. Raises BuildError when there is none."""
-    npm = config.packages[package].find_table(NpmConfig)
-    if npm is None:
-        raise BuildError(f"package {package} is not configured as an npm package", where=f"package.{package}.npm")
-    return npm
-
-
 def metadata(config: Config, package: str, name: str, description: str) -> dict[str, Any]:
     """What package.json of every package of a component has."""
-    project, settings = config.project, npm_settings(config, package)
+    project, settings = config.project, npm_tables(config)[package]
     nuget = config.packages[package].nuget
     file = Path(project.license_file).name
     fields = {
@@ -137,18 +125,17 @@ def list_needs(config: Config, package: str) -> dict[str, Any]:
     `npm.runtime` makes it a dependency: an application may have it from elsewhere. Packages that require this one are
     optional peers: it could not find them in the folders of pnpm and of Yarn's Plug'n'Play if it did not name them.
     """
-    npm, runtime = npm_settings(config, package), config.runtime_of(package)
-    others = (config.packages[name].find_table(NpmConfig) for name in config.packages[package].requires)
-    peers = {other.name: _same_minor(config.project.version) for other in others if other is not None}
+    tables, runtime = npm_tables(config), config.runtime_of(package)
+    npm, same = tables[package], _same_minor(config.project.version)
+    peers = {tables[name].name: same for name in config.packages[package].requires if name in tables}
     fields: dict[str, Any] = {"dependencies": dict(npm.dependencies)}
     if npm.runtime and runtime is not None:
         fields["dependencies"][npm.runtime] = f">={npm_version(runtime.minimum)}"
     elif runtime is not None and runtime.traits.npm:
         peers[runtime.traits.npm] = f">={npm_version(runtime.minimum)}"
         fields["peerDependenciesMeta"] = {runtime.traits.npm: {"optional": True}}
-    users = [other for other in config.packages.values() if package in other.requires]
-    for other in (table for user in users if (table := user.find_table(NpmConfig)) is not None):
-        peers[other.name] = _same_minor(config.project.version)
+    for other in (table for user, table in tables.items() if package in config.packages[user].requires):
+        peers[other.name] = same
         fields.setdefault("peerDependenciesMeta", {})[other.name] = {"optional": True}
     fields["dependencies"] = dict(sorted(fields["dependencies"].items()))
     fields["peerDependencies"] = dict(sorted(peers.items()))

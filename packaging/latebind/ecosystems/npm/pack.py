@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,10 @@ from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
 from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
-from latebind.ecosystems.npm.manifest import (
-    GENERATED_FILES,
-    copied_types,
-    entry_points,
-    list_needs,
-    metadata,
-    npm_settings,
-)
+from latebind.build.stage import Stage
+from latebind.config.config import Config
+from latebind.ecosystems.npm.config import npm_tables
+from latebind.ecosystems.npm.manifest import GENERATED_FILES, copied_types, entry_points, list_needs, metadata
 from latebind.errors import BuildError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.system.archive import Entry, write_tar
@@ -27,10 +24,6 @@ from latebind.tables.targets import npm_platform
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
     from latebind.config.plugin import PluginConfig
 
 _NEVER_PACKED = frozenset({
@@ -56,7 +49,7 @@ def npm_sources(config: Config, package: str) -> list[Path]:
 
     Raises BuildError for a link that leads out of the repository.
     """
-    source = npm_settings(config, package).source
+    source = npm_tables(config)[package].source
     files = list_tree(config.root / source, without=_NEVER_PACKED) if source else []
     refuse_links_outside(config, files, f"package.{package}.npm.source")
     return files
@@ -64,7 +57,7 @@ def npm_sources(config: Config, package: str) -> list[Path]:
 
 def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
     """The package of one target: its libraries, and the fields by which npm chooses it."""
-    main_name = npm_settings(config, package).name
+    main_name = npm_tables(config)[package].name
     name, platform = npm_target(main_name, stage.rid), npm_platform(stage.rid)
     about = config.project.description or config.project.name
     described = f"{about.rstrip('.')} (native files for {platform.name}; install {main_name} instead)"
@@ -82,7 +75,7 @@ def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
 
 def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> Path:
     """The package that users install: the module that finds the library, and the project's own files."""
-    npm, project, plugin = npm_settings(config, package), config.project, config.packages[package].plugin
+    npm, project, plugin = npm_tables(config)[package], config.project, config.packages[package].plugin
     version = npm_version(project.version)
     parts = {npm_target(npm.name, stage.rid): stage for stage in stages}
     library_by_platform = {

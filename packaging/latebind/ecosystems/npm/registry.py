@@ -6,8 +6,9 @@ import json
 import os
 import re
 import threading
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from packaging.version import Version
 
@@ -16,13 +17,7 @@ from latebind.semver import version_of
 from latebind.system.cache import callers_home
 from latebind.system.programs import which
 from latebind.system.run import run
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, PROXIES, is_writable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-from latebind.verify.cases.index import Question
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, PROXIES, Question, is_writable
 
 NPM_INSTALL = ("install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
 NPM_TARBALLS = "latebind-packages"

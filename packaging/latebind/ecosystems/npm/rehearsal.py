@@ -6,25 +6,21 @@ import base64
 import hashlib
 import json
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from latebind.ecosystems.npm.config import NpmConfig
+from latebind.ecosystems.npm.config import npm_tables
 from latebind.ecosystems.npm.consumer import NODE
 from latebind.ecosystems.npm.registry import NPM_INSTALL, node, node_environment, npm_environment, run_npm
-from latebind.ecosystems.rehearsal import AGAIN, Rehearsal, run_script
+from latebind.ecosystems.rehearsal import AGAIN, Registry, Rehearsal, Stage, run_script
 from latebind.errors import NotRun, ToolError
 from latebind.formats import find_format
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.system.serve import find_free_port, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from latebind.ecosystems.rehearsal import Registry, Stage
 
 _SERVER = {
     "private": True,
@@ -93,8 +89,8 @@ def open_npm(stage: Stage) -> Iterator[LocalNpm]:
     (server / "package.json").write_text(json.dumps(_SERVER), encoding="utf-8")
     run_npm(NPM_INSTALL, server, home, stage.log)
     upstream = run_npm(["config", "get", "registry"], server, home).strip()
-    tables = (package.find_table(NpmConfig) for package in stage.config.packages.values())
-    ours = "".join(f'  "{table.name}*": {{ access: $all, publish: $all }}\n' for table in tables if table)
+    tables = npm_tables(stage.config).values()
+    ours = "".join(f'  "{table.name}*": {{ access: $all, publish: $all }}\n' for table in tables)
     (server / "config.yaml").write_text(_CONFIG.format(upstream=upstream, ours=ours), encoding="utf-8")
     start = server / "node_modules/verdaccio/bin/verdaccio"
     argv: list[str | Path] = [program, start, "--config", server / "config.yaml", "--listen", f"127.0.0.1:{port}"]
@@ -110,8 +106,7 @@ def install_npm(stage: Stage, registry: Registry) -> str:
         raise NotRun("not-built", "[verify] has no Node.js consumer")
     shutil.copytree(config.root / program, app, ignore=shutil.ignore_patterns("node_modules", "package-lock.json"))
     manifest: dict[str, Any] = json.loads((app / "package.json").read_bytes())
-    tables = (package.find_table(NpmConfig) for package in config.packages.values())
-    names = [f"{table.name}@{config.project.version}" for table in tables if table is not None]
+    names = [f"{table.name}@{config.project.version}" for table in npm_tables(config).values()]
     runtimes = [runtime.traits.npm for runtime in config.document.runtime if runtime.traits.npm]
     run_npm([*NPM_INSTALL, "--registry", registry.place, *names, *runtimes], app, stage.tool.home, stage.log)
     outcome = run_script(stage, [node(), app / str(manifest["main"])], node_environment(stage.tool.home))

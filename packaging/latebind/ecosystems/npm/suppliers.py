@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from latebind.checks.supplier import Supplier
@@ -11,8 +12,6 @@ from loadcheck.engine.supply import comparable_version
 from loadcheck.readers.package_json import read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
     from loadcheck.readers.contents import Contents

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import shutil
 import zipfile
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from latebind.ecosystems.nuget.dotnet_project import ANSWERS, DotnetConsumer, build_consumer, run_built, share_build
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
+from latebind.ecosystems.nuget.dotnet_project import (
+    ANSWERS,
+    BuiltConsumer,
+    DotnetConsumer,
+    build_consumer,
+    run_built,
+    share_build,
+)
+from latebind.ecosystems.nuget.files import nuget_tables
 from latebind.ecosystems.nuget.managed import list_frameworks
 from latebind.ecosystems.nuget.runtime_package import runtime_nupkg
 from latebind.errors import BuildError, InputError, NotRun
@@ -21,21 +32,11 @@ from latebind.verify.cases.scenarios import C_NUPKG
 from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.access import lock_application
 from latebind.verify.run.actions import build_program, share_program
-from latebind.verify.run.bench import assert_first, failing_at
+from latebind.verify.run.bench import Bench, assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
-from latebind.verify.run.protocol import run_program
+from latebind.verify.run.protocol import ConsumerResult, ConsumerRun, run_program
 from latebind.verify.run.standin import STOOD_IN
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
-    from latebind.ecosystems.nuget.dotnet_project import BuiltConsumer
-    from latebind.verify.run.bench import Bench
-    from latebind.verify.run.protocol import ConsumerResult, ConsumerRun
 
 ASSEMBLED = "the runtime's nupkg was assembled for this test from its PyPI wheel"
 
@@ -111,9 +112,7 @@ def _collect_packages(bench: Bench) -> list[Path]:
     """The project's nupkgs, and the runtime's where the test case has one. Raises NotRun when one was not made."""
     packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
     version = bench.config.project.version
-    expected = {
-        nupkg_file(package.nuget.id, version) for package in bench.config.packages.values() if package.nuget is not None
-    }
+    expected = {nupkg_file(table.id, version) for table in nuget_tables(bench.config).values()}
     if not expected <= {path.name for path in packages}:
         raise NotRun("not-built", "not every nupkg of the project was made")
     return [*packages, *_runtime_package(bench)]
@@ -158,7 +157,7 @@ def _judge_consumer(bench: Bench, ended: ConsumerRun, library: str = "", *folder
 
 def _consumer(bench: Bench) -> DotnetConsumer:
     properties = {}
-    left_out = bench.config.packages[bench.situation.without].nuget if bench.situation.without else None
+    left_out = nuget_tables(bench.config).get(bench.situation.without)
     if left_out is not None:
         properties["WithoutPackage"] = left_out.id
     if len(bench.config.document.runtime) > 1 and bench.bound_runtime is not None:
@@ -209,10 +208,8 @@ def _unproven(
     bench: Bench, consumer: DotnetConsumer, built: BuiltConsumer, result: ConsumerResult | None = None
 ) -> list[str]:
     """What the layout promises and the packages that the consumer asks for do not hold."""
-    ids = {
-        name: package.nuget.id.lower() for name, package in bench.config.packages.items() if package.nuget is not None
-    }
-    restored = {name for name, package_id in ids.items() if (built.cache / package_id).is_dir()}
+    tables = nuget_tables(bench.config)
+    restored = {name for name, table in tables.items() if (built.cache / table.id.lower()).is_dir()}
     missing = (
         [name for name in bench.config.list_needed_packages(bench.package) if name not in restored]
         if bench.bound_runtime
@@ -248,23 +245,9 @@ def unpack(packages: Sequence[Path], folder: Path) -> Path:
     return folder
 
 
-def _name_package(config: Config, package: str) -> str:
-    nuget = config.packages[package].nuget
-    return nuget.id if nuget else package
-
-
 def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
     id_ = next(iter(runtime.traits.nuget.ids), "")
     return ("dotnet add package", f"dotnet add package {id_}") if id_ else ("pip install", "")
-
-
-def _has_nupkgs(config: Config) -> bool:
-    return any(package.nuget is not None for package in config.packages.values())
-
-
-def _installs_runtime(config: Config, package: str) -> bool:
-    tables = (config.packages[name].nuget for name in config.list_needed_packages(package))
-    return any(nuget is not None and bool(nuget.runtime) for nuget in tables)
 
 
 def _offers_older_assembly(config: Config) -> bool:
@@ -287,11 +270,10 @@ _DOTNET = Consumer(
     run=run_dotnet_case,
     names_runtime=False,
     find_programs=lambda config: (config.document.verify.dotnet, config.document.verify.c),
-    is_wanted=lambda config, _runtime: bool(config.document.verify.dotnet) and _has_nupkgs(config),
-    name_package=_name_package,
+    is_wanted=lambda config, _runtime: bool(config.document.verify.dotnet and nuget_tables(config)),
     find_runtime=lambda runtime: next(iter(runtime.traits.nuget.ids), ""),
     find_install_words=_find_install_words,
-    installs_runtime=_installs_runtime,
+    find_tables=nuget_tables,
 )
 _IN_CACHE = replace(
     _DOTNET,
@@ -313,6 +295,6 @@ _IN_C = replace(
     reads_commas=False,  # CMake gives a linker the folders of libraries in words that commas separate
     is_cross_built=True,
     find_install_words=lambda _config, _package, _runtime: ("", ""),
-    is_wanted=lambda config, _runtime: bool(config.document.verify.c) and _has_nupkgs(config),
+    is_wanted=lambda config, _runtime: bool(config.document.verify.c and nuget_tables(config)),
 )
 CONSUMERS = (_DOTNET, _IN_CACHE, _OLDER, _IN_C)

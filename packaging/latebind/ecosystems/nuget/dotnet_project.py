@@ -6,9 +6,10 @@ Everything is made below one folder, with a NuGet configuration and a package ca
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.compilers import dotnet, mono
 from latebind.config.project import MSBUILD_OUTPUTS
@@ -19,15 +20,8 @@ from latebind.system.run import run
 from latebind.system.tree import hash_file, hash_tree
 from latebind.tables.targets import target
 from latebind.verify.cases.layouts import BUILD, Layout
-from latebind.verify.run.protocol import run_consumer
-from latebind.verify.run.supply import hash_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.verify.run.protocol import ConsumerRun
-    from latebind.verify.run.supply import Supply
+from latebind.verify.run.protocol import ConsumerRun, run_consumer
+from latebind.verify.run.supply import Supply, hash_parts
 
 ANSWERS = "answers"
 """The folder in which the consumer writes."""

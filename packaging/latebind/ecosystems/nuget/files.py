@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from latebind.config.config import Config
+from latebind.config.package import NugetConfig
 from latebind.formats import Identity, made_as
 from latebind.semver import semantic_version
 from latebind.tables.targets import targets
 from loadcheck.kinds.nuget.reading import nupkg_id, nupkg_version
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.config.config import Config
-
 _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
+
+
+def nuget_tables(config: Config) -> dict[str, NugetConfig]:
+    """The packages that become nupkgs, by name, with their tables."""
+    return {name: package.nuget for name, package in config.packages.items() if package.nuget is not None}
 
 
 def _identify(path: Path) -> Identity:
@@ -24,8 +26,8 @@ def _identify(path: Path) -> Identity:
 
 def _explain_foreign(file_name: str, config: Config) -> str:
     """Judged by name: `<id>.<version>.nupkg`, or `<id>.runtime.<rid>.<version>.nupkg` for a part of a split package."""
-    ids = [package.nuget.id for package in config.packages.values() if package.nuget is not None]
-    ours = {f"{id_}{part}".lower() for id_ in ids for part in ("", *(f".runtime.{rid}" for rid in targets()))}
+    tables = nuget_tables(config).values()
+    ours = {f"{table.id}{part}".lower() for table in tables for part in ("", *(f".runtime.{rid}" for rid in targets()))}
     stem, version = file_name.lower().removesuffix(".nupkg"), f".{semantic_version(config.project.version).lower()}"
     if stem.removesuffix(version) in ours and stem.endswith(version):
         return ""
@@ -35,7 +37,7 @@ def _explain_foreign(file_name: str, config: Config) -> str:
 
 
 def _name_project(config: Config, package: str) -> str:
-    nuget = config.packages[package].nuget
+    nuget = nuget_tables(config).get(package)
     return nuget.id if nuget is not None else ""
 
 

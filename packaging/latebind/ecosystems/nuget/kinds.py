@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from latebind.build.commit import checkout
 from latebind.build.promise import refuse_broken
 from latebind.compilers import dotnet
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
-from latebind.ecosystems.nuget.managed import SOURCES, build_managed
+from latebind.config.config import Config
+from latebind.config.package import NugetConfig, Package
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, PlannedFile
+from latebind.ecosystems.nuget.managed import SOURCES, ManagedBuild, build_managed
 from latebind.ecosystems.nuget.pack import describe, pack_nupkgs
 from latebind.ecosystems.nuget.source_link import source_link
 from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.system.tree import hash_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.package import NugetConfig, Package
-    from latebind.ecosystems.ecosystem import PackRun
-    from latebind.ecosystems.nuget.managed import ManagedBuild
 
 
 def nupkg_kind(chosen: Callable[[Package], bool], project: Callable[[PackRun, PackageJob], Path | None]) -> PackageKind:

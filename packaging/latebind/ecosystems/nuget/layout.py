@@ -8,20 +8,19 @@ empty `_._`, by which NuGet accepts a package with native files only for that fr
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.build.stage import Stage
 from latebind.errors import BuildError
 from latebind.system.archive import Entry
 from latebind.tables.targets import target
 from latebind.templates import render
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from latebind.build.stage import Stage
     from latebind.ecosystems.nuget.managed import ManagedBuild
-    from loadcheck.model import Rid
 
 NATIVE_ONLY_FRAMEWORK = "netstandard2.0"
 """What a package without managed code declares: the oldest framework that every supported .NET implements."""

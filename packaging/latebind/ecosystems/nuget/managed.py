@@ -7,10 +7,10 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 import defusedxml.ElementTree
@@ -22,9 +22,6 @@ from latebind.errors import BuildError, ToolError
 from latebind.semver import semantic_version
 from latebind.system.run import run
 from loadcheck.archive import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
 
 _TIME_LIMIT = 600.0
 _SPECIAL = re.compile(r"[%$@'();?*]")
@@ -101,7 +98,12 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
             command: list[str | Path] = [program, "build", csproj, "--nologo", "-c", "Release", "-o", built]
             properties = common | _own_properties(framework, obj, project)
             try:
-                run([*command, *_defines(properties)], cwd=project, env=env, timeout=_TIME_LIMIT)
+                run(
+                    [*command, *(f"-p:{key}={value}" for key, value in properties.items())],
+                    cwd=project,
+                    env=env,
+                    timeout=_TIME_LIMIT,
+                )
             except ToolError as error:
                 raise BuildError(f"the managed project does not compile: {error.message}", where=str(csproj)) from error
             _refuse_lacking(built, obj / "project.assets.json", csproj, name, required)
@@ -250,7 +252,3 @@ def _identity(csproj: Path) -> tuple[tuple[str, ...], str]:
 def _path_map(folders: Mapping[Path, str]) -> str:
     """The compiler's PathMap: what it writes of each folder instead of its path. %2C is MSBuild's comma."""
     return "%2C".join(f"{folder}/={name}" for folder, name in folders.items())
-
-
-def _defines(properties: Mapping[str, str]) -> list[str]:
-    return [f"-p:{key}={value}" for key, value in properties.items()]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from pathlib import PurePosixPath
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
@@ -17,9 +18,6 @@ from latebind.errors import InputError
 from latebind.system.archive import Entry, write_zip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
     from latebind.ecosystems.nuget.nuspec import Nuspec
 
 CONTENT_TYPES = "[Content_Types].xml"

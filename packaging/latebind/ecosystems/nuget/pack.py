@@ -6,20 +6,18 @@ and a dependency on all of those (docs/decisions/0016). nugetfiles.py decides th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.notices import package_notices
 from latebind.build.sbom import sbom, sbom_file
+from latebind.build.stage import Stage
+from latebind.config.config import Config
 from latebind.ecosystems.nuget import layout as nugetfiles
-from latebind.ecosystems.nuget.nuspec import (
-    Dependency,
-    Nuspec,
-    exactly,
-    render_nuspec,
-    render_symbols,
-    same_minor,
-)
+from latebind.ecosystems.nuget.files import nuget_tables
+from latebind.ecosystems.nuget.nuspec import Dependency, Nuspec, exactly, render_nuspec, render_symbols, same_minor
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
@@ -32,12 +30,6 @@ from loadcheck.kinds.nuget.reading import FEED_LIMIT
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
-    from latebind.config.package import NugetConfig
     from latebind.ecosystems.nuget.managed import ManagedBuild
 
 
@@ -80,7 +72,7 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     Raises BuildError: no native library for a target, a managed part that is configured and missing, two files of one
     name, a managed and a native file whose names differ only by case, metadata that a feed would refuse.
     """
-    nuget = settings(config, package)
+    nuget = nuget_tables(config)[package]
     if bool(nuget.managed or config.packages[package].hosted) != bool(managed):
         what = "was not built" if nuget.managed else "is not configured (nuget.managed)"
         raise BuildError(f"the managed part of {nuget.id} {what}", where=f"package.{package}")
@@ -108,9 +100,9 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
 def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), commit: str = "") -> Nuspec:
     """The metadata of a package's nupkg. `frameworks` are the managed part's, none without one.
 
-    Raises BuildError when the package has no [package.<name>.nuget] table, or its version has no form in NuGet.
+    Raises BuildError when its version has no form in NuGet.
     """
-    nuget, project = settings(config, package), config.project
+    nuget, project = nuget_tables(config)[package], config.project
     return Nuspec(
         id=nuget.id,
         version=semantic_version(project.version),
@@ -125,14 +117,6 @@ def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), co
         tags=nuget.tags,
         dependencies=(*_siblings(config, package), *_runtime(config, package)),
     )
-
-
-def settings(config: Config, package: str) -> NugetConfig:
-    """The [package.<name>.nuget] table. Raises BuildError when there is none."""
-    nuget = config.packages[package].nuget
-    if nuget is None:
-        raise BuildError(f"package {package} is not configured as a nupkg", where=f"package.{package}.nuget")
-    return nuget
 
 
 def _native(job: _Job) -> list[Entry]:
@@ -194,7 +178,7 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
     document = sbom(
         job.config, job.package, job.stages, purl, parts=[f"pkg:nuget/{p.id}@{nuspec.version}" for p in parts]
     )
-    nuget = settings(job.config, job.package)
+    nuget = nuget_tables(job.config)[job.package]
     everything = [
         *files,
         *nugetfiles.readme(job.config.root, project.readme),
@@ -229,7 +213,7 @@ def _siblings(config: Config, package: str) -> tuple[Dependency, ...]:
 
 def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
     """The runtime's own package, from the minimum on, if the configuration asks for it."""
-    id_, runtime = settings(config, package).runtime, config.runtime_of(package)
+    id_, runtime = nuget_tables(config)[package].runtime, config.runtime_of(package)
     if not id_:
         return ()
     if runtime is None:

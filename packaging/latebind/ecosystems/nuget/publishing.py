@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
 from latebind.config.ep import EpConfig
 from latebind.ecosystems.ecosystem import Publisher
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def _page(package: Mapping[str, Any]) -> str:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import InputError
 from latebind.semver import semantic_version
 from latebind.system.archive import Entry
+from latebind.tables.presets import RuntimePreset
 from latebind.tables.targets import target
 from latebind.verify.cases.standin import STAND_IN
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.config.runtime import RuntimeUse
-    from latebind.tables.presets import RuntimePreset
     from latebind.verify.run.bench import Bench
-    from loadcheck.model import Rid
 
 
 def runtime_nupkg(bench: Bench, runtime: RuntimeUse, version: str) -> Path:

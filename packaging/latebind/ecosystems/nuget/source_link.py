@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import PurePath
 from urllib.parse import quote, urlsplit
-
-if TYPE_CHECKING:
-    from pathlib import PurePath
 
 _RAW = {
     "bitbucket.org": "https://api.bitbucket.org/2.0/repositories/{path}/src/{commit}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from latebind.checks.supplier import Supplier, judge_range
@@ -9,8 +10,6 @@ from loadcheck.engine.registry import Hit
 from loadcheck.readers.opc import readable_nuspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
     from loadcheck.readers.contents import Contents

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.plugin.modules import find_constants, list_defined_names, parse_module
@@ -16,8 +17,6 @@ from loadcheck.readers.opc import readable_nuspec
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.tables.presets import RuntimePreset
     from loadcheck.binary import Image
     from loadcheck.readers.contents import Contents, File

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.wheel.consumer import wheels_of
-from latebind.ecosystems.wheel.environment import make_environment
+from latebind.ecosystems.wheel.environment import Installed, make_environment
 from latebind.errors import InputError
 from latebind.model import Outcome, State
 from latebind.system.resources import folder
 from latebind.tables.targets import target
 from latebind.text import ending, is_crash
-from latebind.verify.run.bench import failing_at
+from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import run_consumer, with_output
@@ -24,11 +24,7 @@ from loadcheck.binary import read_images
 from loadcheck.binary.read import PEEK, sniff
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.config.ep import EpConfig
-    from latebind.ecosystems.wheel.environment import Installed
-    from latebind.verify.run.bench import Bench
 
 _SOURCE = Path(__file__).with_name("host")
 _ADVICE = (
@@ -53,15 +49,12 @@ def run_host_case(bench: Bench) -> Outcome:
     with failing_at("install"):
         ready = make_environment(bench, wheels)
     outcome = Outcome(case=bench.case, state=State.PASSED)
-    for package, ep in _list_providers(bench):
+    providers = {name: package.ep for name, package in bench.config.packages.items() if package.ep is not None}
+    for package, ep in providers.items():
         outcome = _run_provider(bench, ready, program, package, ep)
         if outcome.state is not State.PASSED:
             break
     return outcome
-
-
-def _list_providers(bench: Bench) -> Iterator[tuple[str, EpConfig]]:
-    yield from ((name, package.ep) for name, package in bench.config.packages.items() if package.ep is not None)
 
 
 def _run_provider(bench: Bench, ready: Installed, program: Path, package: str, ep: EpConfig) -> Outcome:

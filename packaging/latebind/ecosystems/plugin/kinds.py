@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.config.config import Config
+from latebind.config.package import Package
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, PlannedFile
 from latebind.ecosystems.nuget.kinds import nupkg_kind
 from latebind.ecosystems.plugin.pack import pack_plugin_wheel, write_helper
 from latebind.ecosystems.wheel.kinds import plan_wheels
 from latebind.filenames import wheel_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.package import Package
-    from latebind.ecosystems.ecosystem import PackRun
 
 
 def _has_wheel(package: Package) -> bool:

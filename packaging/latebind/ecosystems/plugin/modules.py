@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from loadcheck.readers.opened import parse_python
 
 if TYPE_CHECKING:
-    import re
-
     from loadcheck.readers.contents import Contents
 
 _MAX_MODULE = 1 << 20

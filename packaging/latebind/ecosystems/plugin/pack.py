@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,8 +14,8 @@ from packaging.version import Version
 from latebind.build.notices import notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.stage import manifest_text
-from latebind.config.config import import_name
+from latebind.build.stage import Stage, manifest_text
+from latebind.config.config import Config, import_name
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
@@ -25,10 +26,6 @@ from loadcheck.archive import write_text
 from loadcheck.binary import read_images
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
     from latebind.config.plugin import HostedConfig
 
 _PYTHON = ">=3.10"

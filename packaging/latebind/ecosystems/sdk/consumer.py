@@ -8,28 +8,22 @@ from __future__ import annotations
 import zipfile
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.errors import NotRun
 from latebind.filenames import sdk_file
-from latebind.model import State
+from latebind.model import Outcome, State
 from latebind.system.archive import unpack_tar
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
 from latebind.verify.cases.situations import ORDINARY, copy_runtime
 from latebind.verify.run.actions import build_program, share_program
-from latebind.verify.run.bench import failing_at
+from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_with_pkg_config, library_folder
 from latebind.verify.run.protocol import run_program
 from latebind.verify.run.standin import STOOD_IN
 from latebind.verify.run.supply import runtime_libraries
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.model import Outcome
-    from latebind.verify.run.bench import Bench
 
 _SUPPLIED = "the runtime's library was taken from its PyPI wheel"
 
@@ -107,7 +101,6 @@ _CMAKE = Consumer(
     is_wanted=lambda config, runtime: (
         bool(config.document.verify.sdk) and config.package_of(runtime) in config.sdk_packages
     ),
-    name_package=lambda _config, package: package,
     find_runtime=lambda runtime: runtime.traits.python.distribution,
 )
 CONSUMERS = (_CMAKE, replace(_CMAKE, names=(PKG_CONFIG,), is_cross_built=False))

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from latebind.errors import InputError
+from latebind.config.config import Config
 from latebind.filenames import sdk_file
-from latebind.formats import Identity, made_as
+from latebind.formats import Identity, identify_by_name, made_as
 from latebind.tables.targets import targets
 from loadcheck.formats import SDK_FILE
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.config.config import Config
-
 
 def _identify(path: Path) -> Identity:
-    match = SDK_FILE.fullmatch(path.name)
-    if match is None:
-        raise InputError("is not named like an SDK archive: name-version-target-sdk.tar.gz or .zip", where=str(path))
-    return Identity(
-        name=match["name"], version=match["version"], targets=tuple(rid for rid in targets() if rid == match["rid"])
-    )
+    problem = "is not named like an SDK archive: name-version-target-sdk.tar.gz or .zip"
+    return identify_by_name(path, SDK_FILE, problem)
 
 
 def _explain_foreign(file_name: str, config: Config) -> str:

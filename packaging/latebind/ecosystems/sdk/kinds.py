@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from latebind.build.native import apply_soversion
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.config.config import Config
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, PlannedFile
 from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.filenames import sdk_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.ecosystems.ecosystem import PackRun
 
 
 def _held(config: Config, rid: str) -> list[str]:
@@ -35,20 +30,17 @@ def _plan(config: Config, _suited: Mapping[str, Sequence[str]], rids: Sequence[s
     ]
 
 
-def _jobs(run: PackRun) -> list[PackageJob]:
-    project = run.config.project.name
-    return [
-        PackageJob(name=f"sdk {stage.rid}", package=project, stages=(stage,))
-        for stage in run.stages
-        if _held(run.config, stage.rid)
-    ]
-
-
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     (stage,) = job.stages
     with apply_soversion(run.project, stage) as named:
         return [pack_sdk(run.config, _held(run.config, stage.rid), named, run.dist)]
 
 
-SDKS = PackageKind(name="sdk", is_for_targets=lambda package: bool(package.sdk), plan=_plan, jobs=_jobs, make=_make)
+SDKS = PackageKind(
+    name="sdk",
+    is_for_targets=lambda package: bool(package.sdk),
+    plan=_plan,
+    jobs=lambda run: run.list_target_jobs("sdk", [stage for stage in run.stages if _held(run.config, stage.rid)]),
+    make=_make,
+)
 KINDS = (SDKS,)

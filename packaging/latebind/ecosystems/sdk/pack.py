@@ -8,8 +8,9 @@ from __future__ import annotations
 import posixpath
 import re
 import stat
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -17,20 +18,14 @@ from packaging.version import Version
 from latebind.build.notices import package_notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.stage import imported_dlls
+from latebind.build.stage import Stage, imported_dlls
+from latebind.config.config import Config
 from latebind.errors import BuildError
 from latebind.filenames import sdk_file
 from latebind.system.archive import Entry, write_tar, write_zip
 from latebind.tables.targets import target
 from latebind.templates import render
 from loadcheck.binary import read_images
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
 
 _STEM = re.compile(r"(?:lib)?(.+?)(?:\.so(?:\.\d+)*|(?:\.\d+)*\.dylib)$")
 _LIBDIR = re.compile(r"lib(?:32|64)?(?:/[a-z0-9_]+(?:-[a-z0-9_]+)+)?")

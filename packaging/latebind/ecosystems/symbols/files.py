@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from latebind.errors import InputError
-from latebind.formats import Identity, made_as
-from latebind.tables.targets import targets
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from latebind.formats import identify_by_name, made_as
 
 _NAME = re.compile(r"(?P<name>.+?)-(?P<version>\d.*?)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-symbols\.zip")
 
 
-def _identify(path: Path) -> Identity:
-    match = _NAME.fullmatch(path.name)
-    if match is None:
-        raise InputError("is not a package of a release", where=str(path), advice="Remove the file.")
-    return Identity(
-        name=match["name"], version=match["version"], targets=tuple(rid for rid in targets() if rid == match["rid"])
-    )
-
-
-FORMATS = (made_as(".zip", folder="symbols", identify=_identify),)
+FORMATS = (
+    made_as(
+        ".zip",
+        folder="symbols",
+        identify=lambda path: identify_by_name(path, _NAME, "is not a package of a release", "Remove the file."),
+    ),
+)

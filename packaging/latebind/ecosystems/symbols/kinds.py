@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.config.config import Config
+from latebind.ecosystems.ecosystem import PackageKind, PlannedFile
 from latebind.ecosystems.symbols.pack import pack_symbols
 from latebind.filenames import symbols_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from latebind.config.config import Config
-    from latebind.ecosystems.ecosystem import PackRun
 
 
 def _plan(config: Config, _suited: Mapping[str, Sequence[str]], rids: Sequence[str]) -> list[PlannedFile]:
@@ -28,17 +23,11 @@ def _plan(config: Config, _suited: Mapping[str, Sequence[str]], rids: Sequence[s
     ]
 
 
-def _jobs(run: PackRun) -> list[PackageJob]:
-    stages = run.stages if run.config.document.native.symbols else ()
-    project = run.config.project.name
-    return [PackageJob(name=f"symbols {stage.rid}", package=project, stages=(stage,)) for stage in stages]
-
-
 SYMBOLS = PackageKind(
     name="symbols",
     compiles=True,
     plan=_plan,
-    jobs=_jobs,
+    jobs=lambda run: run.list_target_jobs("symbols", run.stages if run.config.document.native.symbols else ()),
     make=lambda run, job: [pack_symbols(run.project, job.stages[0], run.dist)],
 )
 KINDS = (SYMBOLS,)

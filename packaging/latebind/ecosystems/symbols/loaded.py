@@ -7,16 +7,13 @@ is a hash of the file: GNU's build id, or the UUID of Mach-O. Sources: elf(5); m
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from loadcheck.binary.elffile import ElfFile
 from loadcheck.binary.macho import MachoFile
 from loadcheck.binary.read import PEEK, sniff
 from loadcheck.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PT_LOAD = 1
 _SECTION_HEADERS = (slice(40, 48), slice(58, 64))

@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.native import build_with_symbols
-from latebind.ecosystems.symbols.loaded import read_loaded, with_id
+from latebind.build.stage import Stage
+from latebind.config.config import Config
+from latebind.config.project import Project
+from latebind.ecosystems.symbols.loaded import Loaded, read_loaded, with_id
 from latebind.errors import InputError, NotRun
 from latebind.filenames import symbols_file
 from latebind.system.archive import Entry, write_zip
@@ -24,14 +27,6 @@ from latebind.tables.targets import target
 from loadcheck.archive import sha256
 from loadcheck.model import SYMBOLS_MANIFEST
 from loadcheck.text import DOCS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
-    from latebind.config.project import Project
-    from latebind.ecosystems.symbols.loaded import Loaded
 
 _REASON = "no-symbols"
 _TIME_LIMIT = 600.0

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from msgspec import DecodeError
 from packaging.requirements import InvalidRequirement, Requirement
 
 from latebind.build.requirements import OWN_REQUIREMENTS, build_requirements
+from latebind.config.config import Config
 from latebind.errors import BuildError, InputError
 from latebind.system.folders import find_repository
+from latebind.tables.presets import RuntimePreset
 from latebind.tables.targets import target
 from latebind.templates import render
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.tables.presets import RuntimePreset
 
 CIBUILDWHEEL_FILE = "cibuildwheel.toml"
 _IMAGES = ((2, 17, "manylinux2014"), (2, 28, "manylinux_2_28"), (2, 34, "manylinux_2_34"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,35 +11,28 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from latebind.ecosystems.wheel.environment import disturbances, is_left_out, make_environment, upgrade
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
+from latebind.ecosystems.wheel.environment import Installed, disturbances, is_left_out, make_environment, upgrade
 from latebind.ecosystems.wheel.files import wheels_for, wheels_on
-from latebind.ecosystems.wheel.layouts import start_consumer
+from latebind.ecosystems.wheel.layouts import Start, start_consumer
 from latebind.errors import InputError, LatebindError, NotRun
-from latebind.model import Outcome, State
+from latebind.model import Artifact, Outcome, State
 from latebind.text import ending
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.installers import consumer_environment
 from latebind.verify.cases.scenarios import LOADER, PYTHON
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
-from latebind.verify.run.bench import failing_at
+from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
-from latebind.verify.run.protocol import ProcessView, run_consumer
+from latebind.verify.run.protocol import ConsumerRun, ProcessView, run_consumer
 from loadcheck.archive import ZipReader
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.readers.record import read_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
-    from latebind.ecosystems.wheel.environment import Installed
-    from latebind.ecosystems.wheel.layouts import Start
-    from latebind.model import Artifact
     from latebind.verify.cases.machine import Machine
-    from latebind.verify.run.bench import Bench
-    from latebind.verify.run.protocol import ConsumerRun
 
 _ECOSYSTEMS = Path(__file__).parent.parent
 DRIVER = Path(__file__).with_name("inside") / "driver.py"
@@ -238,7 +232,6 @@ CONSUMERS = (
         is_wanted=lambda config, _runtime: (
             bool(config.document.verify.python) and any(package.wheel for package in config.packages.values())
         ),
-        name_package=lambda config, package: config.wheel_name(package),
         find_runtime=lambda runtime: runtime.traits.python.distribution,
         find_install_words=_find_install_words,
     ),
@@ -248,7 +241,6 @@ CONSUMERS = (
         run=run_loader_case,
         is_cross_built=True,
         is_wanted=lambda config, _runtime: any(package.wheel for package in config.packages.values()),
-        name_package=lambda config, package: config.wheel_name(package),
         find_runtime=lambda _runtime: "",
     ),
 )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.fill import fill
 from loadcheck.archive import write_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def write_search_path(folder: str, scratch: Path) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -15,26 +16,21 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from latebind.compilers.interpreters import choose
-from latebind.ecosystems.wheel.installed import list_installed
+from latebind.ecosystems.wheel.installed import InstalledFile, list_installed
 from latebind.errors import LatebindError, NotRun
 from latebind.filenames import distribution
+from latebind.model import Artifact
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
 from latebind.verify.cases.index import installer_environment
-from latebind.verify.cases.installers import Uv, consumer_environment
+from latebind.verify.cases.installers import Installer, Uv, consumer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
-from latebind.verify.run.supply import empty_environment, runtime_libraries
+from latebind.verify.run.supply import Environment, empty_environment, runtime_libraries
 from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from latebind.ecosystems.wheel.installed import InstalledFile
-    from latebind.model import Artifact
-    from latebind.verify.cases.installers import Installer
     from latebind.verify.run.bench import Bench
-    from latebind.verify.run.supply import Environment
 
 _ONLOAD = Path(__file__).with_name("inside") / "onload.py"
 _ONLOAD_LIMITS = Limits(seconds=60, memory=2 * 1024**3, processes=16)

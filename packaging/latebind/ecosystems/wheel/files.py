@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from packaging.tags import Tag
 from packaging.utils import (
@@ -14,18 +15,13 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
+from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.formats import Identity, made_as
+from latebind.model import Artifact
 from latebind.tables.targets import installs, target, targets
+from loadcheck.model import Rid
 from loadcheck.tables.pythonabi import own_abi_kind, own_abi_python
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.model import Artifact
-    from loadcheck.model import Rid
 
 _SUFFIX = ".whl"
 

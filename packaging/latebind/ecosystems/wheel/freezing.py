@@ -8,14 +8,10 @@ with your Package").
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
+from latebind.config.config import Config
 from latebind.fill import fill
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from latebind.config.config import Config
 
 HOOK_GROUP = "pyinstaller40"
 """The group of entry points that PyInstaller 4.0 and newer read."""

@@ -10,10 +10,11 @@ import dataclasses
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
@@ -30,7 +31,7 @@ from latebind.build.sbom import sbom, sbom_file
 from latebind.build.sources import native_files
 from latebind.build.stage import Stage, manifest_text
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE, installers_toolchain, missing_requirements
-from latebind.config.config import SDIST_BACKEND
+from latebind.config.config import SDIST_BACKEND, Config
 from latebind.config.project import Project, find_project, read_project
 from latebind.ecosystems.wheel.editable import write_search_path
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
@@ -45,11 +46,6 @@ from latebind.system.wheelfile import name_unix
 from latebind.tables.targets import host_rid, target, targets
 from loadcheck.archive import write_text
 from loadcheck.tables.pythonabi import abi_tags
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from latebind.config.config import Config
 
 WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
 _SDIST_LICENSES = f"{SDIST_BACKEND}/licenses"

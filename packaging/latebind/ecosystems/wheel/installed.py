@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from latebind.errors import LatebindError
 from loadcheck.archive import ZipReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PYTHON_LINE = b"#!python"
 """Installers write the interpreter's path in place of it (packaging.python.org, "Binary distribution format")."""

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.extension import refuse_foreign
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.config.config import Config
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, PlannedFile
 from latebind.ecosystems.wheel.pack import build_distribution, list_variables
 from latebind.ecosystems.wheel.sdist_kinds import SDISTS
 from latebind.filenames import wheel_file
 from latebind.tables.targets import host_rid, target
 from loadcheck.tables.pythonabi import abi_tags, own_abi_python
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from latebind.config.config import Config
-from latebind.ecosystems.ecosystem import PackRun
-
-
-def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
-    return plan_wheels(config, suited, config.wheel_sources)
 
 
 def plan_wheels(config: Config, suited: Mapping[str, Sequence[str]], sources: Mapping[str, str]) -> list[PlannedFile]:
@@ -67,7 +58,7 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
 WHEELS = PackageKind(
     name="wheel",
     is_for_targets=lambda package: package.wheel is not None and bool(package.wheel.source) and package.hosted is None,
-    plan=_plan,
+    plan=lambda config, suited, _rids: plan_wheels(config, suited, config.wheel_sources),
     jobs=_jobs,
     key=lambda _run, job: [abi_tags(job.variant)],
     make=_make,

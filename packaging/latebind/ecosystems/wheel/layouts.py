@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import os
 import shutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from packaging.utils import canonicalize_name
 
@@ -17,10 +19,6 @@ from latebind.tables.targets import like_host, target
 from latebind.verify.cases.installers import consumer_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
-    from typing import TypeAlias
-
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.supply import Environment
 

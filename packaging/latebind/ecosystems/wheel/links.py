@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from latebind.build.inside import refuse_links_outside, refuse_named_links
+from latebind.config.config import Config
 from latebind.ecosystems.wheel.sdist_files import PROJECT_NAME
 from latebind.system.tree import list_tree
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
 
 _FORCED = ("force_include", "shared_data", "shared_scripts", "extra_metadata")
 """Tables of hatchling's configuration that name files and folders, wherever they are."""

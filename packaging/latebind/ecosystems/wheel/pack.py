@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import tempfile
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -15,7 +16,9 @@ from packaging.version import Version
 from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
 from latebind.build.promise import refuse_unexported
 from latebind.build.requirements import refuse_missing_requirements
+from latebind.build.stage import Stage
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE
+from latebind.config.config import Config
 from latebind.config.project import DIGEST_VARIABLE
 from latebind.errors import BuildError, ToolError
 from latebind.system.archive import source_date_epoch
@@ -25,10 +28,6 @@ from loadcheck.archive import replacing
 from loadcheck.tables.pythonabi import abi_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from latebind.build.stage import Stage
-    from latebind.config.config import Config
     from latebind.ecosystems.ecosystem import PackageJob
 
 _TIME_LIMIT = 1800.0

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from latebind.config.ep import EpConfig
 from latebind.ecosystems.ecosystem import Publisher
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def name_distribution(package: Mapping[str, Any]) -> str:

@@ -6,27 +6,22 @@ import os
 import re
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import unquote
 
 from packaging.utils import canonicalize_name
 
-from latebind.ecosystems.rehearsal import AGAIN, Rehearsal, run_script
+from latebind.ecosystems.rehearsal import AGAIN, Registry, Rehearsal, Stage, run_script
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
 from latebind.system.serve import find_free_port, serve
 from latebind.verify.cases.index import installer_environment, run_installer
 from latebind.verify.cases.installers import consumer_environment, find_uv, python_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from latebind.ecosystems.rehearsal import Registry, Stage
 
 _TOOLS = ("pypiserver>=2.3", "twine>=6")
 _TIME_LIMIT = 600.0

@@ -6,13 +6,14 @@ import os
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.inputs import forced_includes
 from latebind.build.sources import hash_sources, native_files
-from latebind.config.config import SDIST_NATIVE
+from latebind.config.config import SDIST_NATIVE, Config
 from latebind.config.file import FILE_NAME, load
 from latebind.ecosystems.wheel.pack import build_distribution
 from latebind.errors import BuildError
@@ -22,9 +23,6 @@ from latebind.system.tree import hash_file
 from loadcheck.archive import replacing, sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from latebind.config.config import Config
     from latebind.ecosystems.ecosystem import PackRun
 
 _SHOWN = 5

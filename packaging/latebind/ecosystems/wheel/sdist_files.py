@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from latebind.build.inside import refuse_links_outside
 from latebind.build.intree import backend_texts, sdist_pyproject
@@ -11,13 +11,9 @@ from latebind.build.sources import loader_dir, native_files
 from latebind.config.config import SDIST_BACKEND, SDIST_LOADER, SDIST_NATIVE
 from latebind.config.file import FILE_NAME as CONFIG_NAME
 from latebind.config.file import standalone_text
+from latebind.config.project import Project
 from latebind.system.tree import list_tree
 from loadcheck.archive import write_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.config.project import Project
 
 PROJECT_NAME = "pyproject.toml"
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from latebind.build.sources import native_files
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.config.config import Config
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, PlannedFile
 from latebind.ecosystems.wheel.pack import list_variables
 from latebind.ecosystems.wheel.sdist import build_sdist
 from latebind.filenames import sdist_file
 from latebind.system.tree import hash_files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.ecosystems.ecosystem import PackRun
 
 
 def _plan(config: Config, _suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:

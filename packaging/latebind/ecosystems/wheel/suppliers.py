@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -11,8 +12,6 @@ from loadcheck.engine.registry import Hit
 from loadcheck.engine.supply import comparable_version, requirement_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
     from loadcheck.model import Severity

@@ -5,19 +5,19 @@ Each ecosystem declares its own in `consumer.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
+from latebind.formats import name_projects
+from latebind.model import Case, CaseKind, Outcome
 from latebind.registry import collect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
-    from latebind.model import Case, CaseKind, Outcome
     from latebind.verify.cases.index import Question
     from latebind.verify.cases.scenarios import Scenario
     from latebind.verify.run.bench import Bench
@@ -51,12 +51,10 @@ class Consumer:
     """The folders of its programs, as configured; without one there are no test cases."""
     is_wanted: Callable[[Config, RuntimeUse | None], bool]
     """Whether a project has such a program, and a package for it."""
-    name_package: Callable[[Config, str], str]
-    """What a package of the configuration is called where the consumer gets it."""
     find_runtime: Callable[[RuntimeUse], str]
     """The package that supplies the runtime, "" where none does."""
-    installs_runtime: Callable[[Config, str], bool] = lambda _config, _package: False
-    """Whether a package requires the runtime's package, so that no application lacks the runtime."""
+    find_tables: Callable[[Config], Mapping[str, Any]] = lambda _config: {}
+    """The tables of the packages that it installs, whose key `runtime` names a runtime that they require."""
     is_application: bool = False
     """Whether every scenario for applications is tried with it; others are named by scenarios (`scenarios.py`)."""
     is_layout: bool = False
@@ -69,6 +67,15 @@ class Consumer:
         "",
     )
     """The command that installs a runtime for a package, and the same with what is installed; "" where unknown."""
+
+    def installs_runtime(self, config: Config, package: str) -> bool:
+        """Whether a package requires the runtime's package, so that no application lacks the runtime."""
+        tables = self.find_tables(config)
+        return any(name in tables and tables[name].runtime for name in config.list_needed_packages(package))
+
+    def name_package(self, config: Config, package: str) -> str:
+        """What a package of the configuration is called where the consumer gets it."""
+        return name_projects(config, package).get(self.kind, package)
 
 
 def find_registry() -> Callable[[Question, Path], tuple[str, ...]] | None:

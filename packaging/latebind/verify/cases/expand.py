@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 from packaging.version import Version
 
-from latebind.model import Case
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
+from latebind.model import Case, Target
 from latebind.tables.targets import other_processor, target
-from latebind.verify.cases.consumer import find_consumer, name_consumers
+from latebind.verify.cases.consumer import Consumer, find_consumer, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.cases.scenarios import COMPUTING, IN_C, PYTHON, SCENARIOS, Need, Scenario
 from latebind.verify.cases.standin import STAND_IN, has_stand_in, list_versions
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from latebind.config.config import Config
     from latebind.config.ep import EpConfig
-    from latebind.config.runtime import RuntimeUse
     from latebind.config.verification import VerifyOwn
-    from latebind.model import Target
-    from latebind.verify.cases.consumer import Consumer
-    from loadcheck.model import Rid
 
 
 _USUAL = ("minimum", EACH_MINOR, "latest")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +17,10 @@ from latebind.system.cache import callers_home
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import run
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from latebind.verify.cases.installers import Installer
-    from loadcheck.model import Rid
 
 _INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 120.0
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")

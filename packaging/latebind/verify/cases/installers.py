@@ -9,6 +9,7 @@ import re
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,12 +22,10 @@ from latebind.system.tree import link_or_copy
 from latebind.tables.targets import host_rid, like_host, target, targets
 from latebind.verify.cases.index import ask_index, ask_uv, installer_environment, is_set_offline, run_installer
 from loadcheck.archive import write_text
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from latebind.verify.cases.machine import Machine
-    from loadcheck.model import Rid
 
 NEWEST_MACOS = "26.0"
 """Wheels for older ones fit, too. Which macOS a runtime's wheels need differs from version to version."""

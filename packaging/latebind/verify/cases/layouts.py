@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from pathlib import Path
+from typing import Literal, TypeAlias
 
 from latebind.compilers.mono import FRAMEWORK
 from loadcheck.text import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
 
 OLDER_FRAMEWORK = ".NETStandard,Version=v2.0"
 """The TargetFramework attribute of an assembly for netstandard2.0."""

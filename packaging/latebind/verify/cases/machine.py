@@ -9,23 +9,20 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PureWindowsPath
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from latebind.errors import InputError, NotRun, ToolError
-from latebind.model import Level  # noqa: TC001  # msgspec reads the types
+from latebind.model import Level  # msgspec reads the types
 from latebind.system.emulation import find_emulator
 from latebind.system.parallel import each
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, target, targets
 from latebind.verify.cases.installers import consumer_environment
-from loadcheck.model import Rid  # noqa: TC001  # msgspec reads the types
+from loadcheck.model import Rid  # msgspec reads the types
 from loadcheck.text import DOCS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 MACHINES_VARIABLE = "LATEBIND_MACHINES"
 _FOLDER = ".machines"

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.tables.targets import target
-from latebind.verify.cases.expand import Extent, expand_cases, is_too_old
+from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, is_too_old
 from latebind.verify.cases.index import Answers
+from loadcheck.model import Rid
 from loadcheck.text import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from latebind.config.config import Config
-    from latebind.verify.cases.expand import ConfiguredCase
-    from loadcheck.model import Rid
 
 MAX_JOBS = 256
 """Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from latebind.config.config import Config
 from latebind.config.reader import nearest
 from latebind.errors import ConfigError
 from latebind.verify.cases import situations as given
 from latebind.verify.cases.layouts import LAYOUTS, RUNNING
-from latebind.verify.cases.situations import ORDINARY, Situation
-
-if TYPE_CHECKING:
-    from latebind.config.config import Config
-    from latebind.verify.cases.situations import SetUp
-    from loadcheck.model import System
+from latebind.verify.cases.situations import ORDINARY, SetUp, Situation
+from loadcheck.model import System
 
 PYTHON, DOTNET = "python", "dotnet-build"
 LOADER, NPM_LOADER = "c-loader", "c-loader-npm"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from latebind.model import Case
+from latebind.model import Case
 
 _EXPRESSION = re.compile(r"[\s()]")
 _ADVICE = (

@@ -6,22 +6,21 @@ They only make files below the test case's own folder.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError, NotRun
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.index import raised_minimum
 from loadcheck.binary.read import read_images
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from latebind.config.runtime import RuntimeUse
     from latebind.verify.run.bench import Bench
-    from loadcheck.model import Rid
 
 SetUp: TypeAlias = "Callable[[Bench, RuntimeUse], Situation]"
 """Makes a scenario's situation. Raises NotRun when this machine lacks what it takes."""

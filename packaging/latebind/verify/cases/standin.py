@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-if TYPE_CHECKING:
-    from latebind.config.runtime import RuntimeUse
+from latebind.config.runtime import RuntimeUse
 
 SOURCES = Path(__file__).parent.parent / "standin"
 STAND_IN = "stand-in"

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
 from latebind.build.inside import refuse_links_outside
+from latebind.config.config import Config
 from latebind.config.extension import program_keys
 from latebind.config.file import FILE_NAME, load, standalone_text
+from latebind.config.project import Project
 from latebind.errors import InputError
+from latebind.model import Artifact
 from latebind.system.folders import replacing_folder
 from latebind.system.resources import folder as resource_folder
 from latebind.system.tree import list_tree
@@ -20,11 +24,6 @@ from latebind.templates import render
 from latebind.verify.kit.own_wheel import find_pip_wheel, pin_requirements, write_own_wheels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from latebind.config.config import Config
-    from latebind.config.project import Project
-    from latebind.model import Artifact
     from latebind.verify.report.report import Provenance
 
 MANIFEST = "kit.json"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -18,9 +18,6 @@ from latebind.fingerprint import LOADCHECK, PACKAGE
 from latebind.system.archive import Entry, write_zip
 from latebind.system.resources import folder, license_file
 from latebind.system.tree import list_tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _NAME = "latebind"
 _FOLDERS = {_NAME: PACKAGE, "loadcheck": LOADCHECK}

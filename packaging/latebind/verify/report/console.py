@@ -6,19 +6,14 @@ import io
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.model import State
 from latebind.system.log import LOG
 from latebind.text import decisive_line
-from latebind.verify.report.view import MARKS, synopsis
+from latebind.verify.report.view import MARKS, Row, View, synopsis
 from loadcheck.text import DOCS, plural, shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from latebind.verify.report.view import Row, View
 
 _STYLES = {
     State.PASSED: "green",

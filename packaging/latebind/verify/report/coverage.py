@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.config.config import Config
 from latebind.formats import find_format
-from latebind.model import list_passes
+from latebind.model import Level, list_passes
 from latebind.registry import collect
 from latebind.tables.targets import targets
 from loadcheck.formats import iter_members
+from loadcheck.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.config.config import Config
-    from latebind.model import Level
     from latebind.verify.cases.consumer import Consumer
     from latebind.verify.report.report import Report
-    from loadcheck.model import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import zipfile
 from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
@@ -12,15 +14,10 @@ from latebind.verify.report.html import report_html
 from latebind.verify.report.merge import merge
 from latebind.verify.report.render import report_junit, report_markdown
 from latebind.verify.report.report import CaseResult, Report, parse_report, read_report, report_json
-from latebind.verify.report.view import view_of
+from latebind.verify.report.view import View, view_of
 from loadcheck.archive import ZipReader, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from latebind.verify.report.view import View
-
     LogReader = Callable[[CaseResult], str]
 
 _REPORT = "verify.json"

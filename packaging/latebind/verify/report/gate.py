@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from latebind.model import Level, State, list_passes
+from latebind.config.config import Config
+from latebind.model import Case, Level, State, list_passes
 from latebind.tables.targets import targets
 from latebind.verify.cases.consumer import find_consumer, name_consumers
-from latebind.verify.cases.expand import Extent, expand_cases, runtimes_on
+from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, runtimes_on
 from latebind.verify.cases.index import Answers
-from latebind.verify.cases.scenarios import PYTHON, SCENARIOS
+from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
 from latebind.verify.cases.select import read_shard
 from latebind.verify.cases.standin import STAND_IN
-from latebind.verify.report.coverage import find_unverified, name_packages
+from latebind.verify.report.coverage import PackageFile, find_unverified, name_packages
 from latebind.verify.report.view import MARKS, words
 from loadcheck.model import Rid
 from loadcheck.text import markdown_code, markdown_text, plural, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from latebind.config.config import Config
-    from latebind.model import Case
-    from latebind.verify.cases.expand import ConfiguredCase
-    from latebind.verify.cases.scenarios import Scenario
-    from latebind.verify.report.coverage import PackageFile
     from latebind.verify.report.report import CaseResult, Report
 
 _LONGEST = 300

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from latebind.model import State
@@ -18,8 +19,6 @@ from latebind.templates import render
 from loadcheck.text import plural, printable, printable_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from latebind.verify.report.report import CaseResult
     from latebind.verify.report.view import Row, View
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from loadcheck.model import Rid
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from latebind.verify.report.report import CaseResult
 
 _SYSTEMS = {"linux": "Linux", "macos": "a Mac", "windows": "Windows"}

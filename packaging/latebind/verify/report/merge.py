@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
@@ -12,9 +12,6 @@ from latebind.errors import InputError
 from latebind.model import State
 from latebind.tables.targets import installs, targets
 from latebind.verify.report.report import CaseResult, Elsewhere, PackageHash, Provenance, Report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _WEIGHT = {State.FAILED: 4, State.PASSED: 3, State.EMULATED: 2, State.GLUE: 1, State.NOT_RUN: 0}
 """A failure anywhere counts; a pass anywhere makes up for machines that could not run the test case, or proved less."""

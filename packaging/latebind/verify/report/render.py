@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from xml.etree import ElementTree as ET  # written here, never parsed
 
 from latebind.model import State
-from latebind.verify.report.view import MARKS, synopsis
+from latebind.verify.report.view import MARKS, Grid, Row, View, synopsis
 from loadcheck.text import markdown_code, markdown_text, plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from latebind.verify.report.view import Grid, Row, View
 
 _SIGNS = {State.PASSED: "✅", State.EMULATED: "☑️", State.GLUE: "🔘", State.FAILED: "❌", State.NOT_RUN: "➖"}
 _LONGEST, _SENTENCE = 1500, 200

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 from packaging.version import Version
 
 from latebind.errors import NOT_RUN_REASONS, InputError
-from latebind.model import Case, CaseKind, State, list_passes
+from latebind.model import Artifact, Case, CaseKind, Outcome, State, list_passes
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.select import read_shard
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.text import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.model import Artifact, Outcome
 
 _PROOFS = frozenset(scenario.name for scenario in SCENARIOS if scenario.proves)
 _PROBLEM = "problem"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import msgspec
 from packaging.version import InvalidVersion, Version
@@ -14,13 +14,8 @@ from latebind.errors import NOT_RUN_REASONS
 from latebind.model import State
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.report.lacking import list_lacks
-from latebind.verify.report.report import NEWER_THAN
+from latebind.verify.report.report import NEWER_THAN, CaseResult, Report
 from loadcheck.text import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from latebind.verify.report.report import CaseResult, Report
 
 _BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
 """Scenarios with a table of versions of their own."""

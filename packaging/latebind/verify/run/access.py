@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet
@@ -12,9 +14,6 @@ from latebind.errors import LatebindError, NotRun
 from latebind.system.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from latebind.verify.run.bench import Bench
 
 NOBODY = 65534

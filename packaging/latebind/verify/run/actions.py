@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from latebind.verify.run.native import build_for, find_built_program
 from latebind.verify.run.supply import hash_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.protocol import ConsumerResult
 

@@ -5,37 +5,32 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
 
+from latebind.config.config import Config
+from latebind.config.runtime import RuntimeUse
 from latebind.errors import LatebindError, NotRun
-from latebind.model import Outcome, State
+from latebind.model import Artifact, Case, Outcome, State
 from latebind.verify.cases.consumer import Consumer, find_consumer
-from latebind.verify.cases.machine import host_machine
-from latebind.verify.cases.scenarios import SAMPLE, scenario
-from latebind.verify.cases.situations import ORDINARY
+from latebind.verify.cases.machine import Machine, host_machine
+from latebind.verify.cases.scenarios import SAMPLE, Scenario, scenario
+from latebind.verify.cases.situations import ORDINARY, Situation
 from latebind.verify.cases.standin import SAYS_SO
 from latebind.verify.run.access import unlock
 from latebind.verify.run.standin import build_beside, build_stand_in
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
-
     from latebind.compilers.interpreters import Interpreter
-    from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
-    from latebind.model import Artifact, Case
-    from latebind.verify.cases.machine import Machine
-    from latebind.verify.cases.scenarios import Scenario
-    from latebind.verify.cases.situations import Situation
     from latebind.verify.run.protocol import ConsumerResult
     from latebind.verify.run.supply import Supply
-    from loadcheck.model import Rid
 
 Phase = Literal["prepare", "install", "load", "inference"]
 """How far a test case came. prepare: something other than the packages failed, such as the project's data script.

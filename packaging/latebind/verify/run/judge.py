@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -13,15 +14,20 @@ from packaging.version import Version
 from latebind.model import Case, Outcome, State
 from latebind.tables.targets import target
 from latebind.text import ending, is_crash
-from latebind.verify.run.protocol import ALL_PASSED, NOTHING_LOADED, SOME_FAILED, with_output
+from latebind.verify.run.protocol import (
+    ALL_PASSED,
+    NOTHING_LOADED,
+    SOME_FAILED,
+    ConsumerRun,
+    ProcessView,
+    Recorded,
+    with_output,
+)
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from latebind.verify.cases.scenarios import Scenario
     from latebind.verify.run.bench import Bench, Phase
-    from latebind.verify.run.protocol import ConsumerRun, ProcessView, Recorded
 
 _SHOWN_FAILURES = 5
 _AT_EXIT = "A destructor, an exit handler or a thread that still runs crashes while the process ends."

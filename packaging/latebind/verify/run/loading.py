@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.errors import NotRun
 from latebind.model import Outcome, State
@@ -12,17 +12,12 @@ from latebind.system.run import run
 from latebind.tables.targets import target
 from latebind.text import ending
 from latebind.verify.cases.machine import NOT_SUPPORTED
-from latebind.verify.run.bench import failing_at
+from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import with_output
 from loadcheck.binary import read_images
 from loadcheck.binary.read import PEEK, sniff
 from loadcheck.text import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from latebind.verify.run.bench import Bench
 
 _SOURCE = Path(__file__).parent.parent / "loading"
 _MODULE = "PyInit_"

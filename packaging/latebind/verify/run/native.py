@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.compilers.choose import program, toolchain
@@ -11,13 +13,10 @@ from latebind.errors import InputError, NotRun
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import target
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from latebind.verify.cases.machine import Machine
-    from loadcheck.model import Rid
 
 CONSUMER = "consumer"
 """The program that each of them makes."""

@@ -6,8 +6,9 @@ docs/consumers.md describes it for users.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 from packaging.version import Version
@@ -16,19 +17,12 @@ from latebind.errors import InputError, NotRun
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run, tail
 from latebind.text import decisive_line, ending, is_crash
-from latebind.verify.cases.machine import NOT_SUPPORTED
+from latebind.verify.cases.machine import NOT_SUPPORTED, Machine
 from latebind.verify.run.actions import compare_runs, list_further_results
-from latebind.verify.run.bench import failing_at
+from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.native import clean_environment
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.text import DOCS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from latebind.verify.cases.machine import Machine
-    from latebind.verify.run.bench import Bench
 
 ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
 """Exit statuses of a consumer."""

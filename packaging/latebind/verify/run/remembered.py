@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.config.project import MSBUILD_OUTPUTS
+from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.fingerprint import OF_AUDITS, fingerprint
-from latebind.model import Case, Outcome, State
+from latebind.model import Artifact, Case, Outcome, State
 from latebind.system.tree import hash_file, hash_tree, is_scratch
 from latebind.verify.cases.consumer import find_consumer
 from loadcheck.archive import write_text
 from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from latebind.config.project import Project
-    from latebind.model import Artifact
     from latebind.verify.cases.expand import ConfiguredCase
 
 

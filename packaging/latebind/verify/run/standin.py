@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.config.runtime import RuntimeUse
 from latebind.system.resources import folder as resource
 from latebind.tables.targets import target
 from latebind.templates import render
 from latebind.verify.cases.standin import SOURCES
 from latebind.verify.run.native import build_library_for, build_tree
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from latebind.config.runtime import RuntimeUse
     from latebind.verify.cases.machine import Machine
     from latebind.verify.run.supply import Supply
-    from loadcheck.model import Rid
 
 STOOD_IN = "a library of latebind's own stood in for the runtime"
 _BESIDE = "beside"
