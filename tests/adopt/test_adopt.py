@@ -126,7 +126,7 @@ failures = { "mine_v*" = "message" }
     lines = assert_success(latebind("adopt", user, *named)).splitlines()
     assert linked in lines[0]
     assert lines[1].startswith(f"next: latebind stub {named[1]} --output stubs; ")
-    assert f"(latebind stub {named[1]})" in latebind("audit", user, *named).stdout
+    assert f"(latebind stub {named[1]} --output stubs)" in latebind("audit", user, *named).stdout
     made = latebind("stub", named[1], "--source", "--output", tmp_path)
     assert "1 function would end the process without mine (mine_add): choose in stub.failures" in made.stderr
     run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", stub, "-o", user, "-ldl", "-pthread")
@@ -138,11 +138,8 @@ failures = { "mine_v*" = "message" }
     lines = assert_success(latebind("adopt", user, "--apply", *named)).splitlines()
     assert lines[0] == "libuser.so: binds mine late"
     assert lines[1].endswith("has 1 undefined symbol that the program that opens it has to define: mine_sub")
-    assert lines[2:] == [
-        "if they are functions of mine, its stub lacks them: add them to functions, or list the library itself instead "
-        "of its header",
-        "--apply: nothing to write",
-    ]
+    assert lines[2].startswith("if they are functions of mine, its stub lacks them: add them to functions, or ")
+    assert lines[3:] == ["--apply: nothing to write"]
 
 
 def test_sources_that_latebind_cannot_build_are_no_package(latebind, tmp_path):

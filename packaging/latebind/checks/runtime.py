@@ -202,7 +202,8 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
             f"their path (`latebind adopt` names them). Link with -l{runtime.name} or latebind::{runtime.name} instead."
         )
     return (
-        f", and link its stub instead (latebind stub {runtime.stub_argument} --output stubs), or open it at run time with lb_bind()."
+        f", and link its stub instead (latebind stub {runtime.stub_argument} --output stubs), or open it at run time "
+        "with lb_bind()."
     )
 
 

@@ -65,12 +65,13 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     """A library with an undefined symbol works only if the process has the symbol. Elsewhere it fails, often late.
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
-    come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` in Python
-    packages. Add-ons for Node.js, and libraries next to them, may have undefined symbols that Node.js exports or has
-    loaded: those of V8, libuv, OpenSSL, zlib and libstdc++. The finding is a note for a library by itself, which any
-    program may open, and for a function of a glibc library that is not linked, such as libm, since the program has usually loaded that library. It is a warning for functions
-    such as shm_open if the tag's glibc has them only in librt, which CPython may not load. musl has fewer functions
-    than glibc, and looks up all functions that a library uses when it loads the library.
+    come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` in
+    Python packages. Add-ons for Node.js, and libraries next to them, may have undefined symbols that Node.js
+    exports or has loaded: those of V8, libuv, OpenSSL, zlib and libstdc++. The finding is a note for a library by
+    itself, which any program may open, and for a function of a glibc library that is not linked, such as libm,
+    since the program has usually loaded that library. It is a warning for functions such as shm_open if the tag's
+    glibc has them only in librt, which CPython may not load. musl has fewer functions than glibc, and looks up all
+    functions that a library uses when it loads the library.
 
     An unversioned function that the glibc of the tag lacks, such as __isoc23_strtol of glibc 2.38, comes from a static
     library that was compiled on a newer system. A function with a version is bound to one library, so a function of
