@@ -130,8 +130,9 @@ static void lb_add_fault(lb_text* text, const lb_record* record, const lb_attemp
     case LB_OUTCOME_NOT_A_LIBRARY: lb_add_detail(text, " is not a usable library", attempt); break;
     case LB_OUTCOME_WRONG_ARCHITECTURE: lb_add_detail(text, " is for another processor", attempt); break;
     case LB_OUTCOME_NO_ENTRY:
-      lb_text_add(text, " is something else: it has no symbol ");
+      lb_text_add(text, " has no symbol ");
       lb_text_add(text, record->runtime->entry_symbol);
+      lb_text_add(text, ": it is another library, or too old");
       break;
     case LB_OUTCOME_TOO_OLD: lb_text_add(text, " is too old"); break;
     case LB_OUTCOME_BOUND_OLDER: lb_text_add(text, " is in use in this process already"); break;

@@ -19,7 +19,7 @@ EXPLICIT = {
     "no_version": ("no-version", "{path} does not tell its version"),
     "no_table": ("incomplete", "ONNX Runtime 1.25.3 at {path} is incomplete: GetApi(25) returns NULL"),
     "gap": ("incomplete", "{path} is incomplete: its function table has no CreateStatus"),
-    "no_entry": ("no-entry", "{path} is something else: it has no symbol OrtGetApiBase"),
+    "no_entry": ("no-entry", "{path} has no symbol OrtGetApiBase: it is another library, or too old"),
     "needs_gone": ("missing-dependency", "a library that it needs is missing or broken: "),
 }
 """Of each stand-in: what comes of it when its file is named, and in which words."""

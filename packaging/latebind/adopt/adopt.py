@@ -88,7 +88,7 @@ def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...
             return _adopt_cmake(root, scratch, may_download=may_download)
     section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
     if section:
-        text = f"{root.name} makes no package itself, so build it, and name a library or program that comes out"
+        text = f"{root.name} makes no wheel itself, so build it, and name a library or program that comes out"
         lines = (f"{text}: latebind adopt FILE",)
         return Adoption(lines=lines, ends=(f"recipe: {_RECIPES}#{section}",))
     return _describe_package(path, described)
