@@ -107,10 +107,10 @@ def _describe_product(product: Product, name: str) -> Adoption:
     """What is known of a package for which nothing is planned."""
     bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
     lines = [*product.describe(), *(f"{name}: binds {title} late" for title in bound)]
-    described = [runtime.title for runtime in product.bound if runtime.name not in presets()] + [*product.others_bound]
-    if described and product.undefined:
+    if bound and product.undefined:
         lines += [f"{finding.subject.rpartition('!')[2]}: {finding.message}" for finding in product.undefined]
-        return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" or ".join(described)),))
+        described = [title for title in bound if title not in {runtime.title for runtime in presets().values()}]
+        return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" or ".join(described)),) if described else ())
     if not lines:
         others = [f"{file or name}: links {', '.join(names)}" for file, names in product.linked.items()]
         return Adoption(lines=(f"{name} {_NO_RUNTIME}", *others), ends=_OWN)
