@@ -73,7 +73,7 @@ LIBRARIES = {
         'snprintf(text, sizeof text, "%.40s", Pa_GetErrorText(-10000));',
     ),
     "ffmpeg": Library(
-        "avutil",
+        "libavutil",
         ("pypi:av==12.3.0", "pypi:av==14.0.0"),
         "libavutil*.so.*",
         "const char* av_version_info(void);",

@@ -138,7 +138,7 @@ class DescribedStub(Table, frozen=True):
         tuple[str, ...],
         Meta(description="Variables in which CMake's find modules keep the library, such as CUDA_nvrtc_LIBRARY."),
     ] = ()
-    pkg_config: Annotated[str, Meta(description="Name for pkg-config. The default is `library`.")] = ""
+    pkg_config: Annotated[str, Meta(description="Name for pkg-config. The default is `name`.")] = ""
     header: Annotated[str, Meta(description="A header by which latebind finds the folder of all headers.")] = ""
     system: Annotated[
         bool,
@@ -309,7 +309,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             packages=self.stub.packages or tuple(dict.fromkeys((self.name, library))),
             targets=self.stub.targets,
             variables=self.stub.variables,
-            pkg_config=self.stub.pkg_config,
+            pkg_config=self.stub.pkg_config or self.name,
             header=self.stub.header,
             system=self.stub.system,
             driver=self.driver,
