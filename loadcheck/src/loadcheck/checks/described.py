@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     because="Nothing fails, except that Maven Central refuses an artifact without these metadata.",
     kinds=("wheel", "sdist", "nupkg", "npm", "jar"),
     example="METADATA has no README and no author",
-    fix="Set description, readme, authors and repository in [project] of latebind.toml, and list description, readme, "
-    "license, authors and urls in `dynamic` of pyproject.toml.",
+    fix="Name them where the package is described: pyproject.toml, nuspec, package.json or POM. In a project that "
+    "latebind builds, set description, readme, authors and repository in [project] of latebind.toml, and list "
+    "description, readme, license, authors and urls in `dynamic` of pyproject.toml.",
 )
 def page_incomplete(package: Contents) -> Hits:
     """Users choose a package by its page: a summary, a README, the authors, the license and a link to the sources.

@@ -44,7 +44,8 @@ _OF_NODE = re.compile(
 
 Official builds of Node.js 20 also export c-ares, nghttp2, OpenSSL, zlib and Brotli (nm -D), and load libstdc++.
 """
-_OF_PYTHON = re.compile(r"_?Py")
+_OF_PYTHON = re.compile(r"_?(Py|pypy_)")
+"""PyPy exports functions for embedding, such as pypy_carefully_make_gil, which modules of cffi call."""
 _OF_MPI = re.compile(r"_?P?MPI_")
 """MPI libraries differ in their binary interfaces, so a package opens the one of the system before its own library."""
 _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
@@ -65,10 +66,10 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     """A library with an undefined symbol works only if the process has the symbol. Elsewhere it fails, often late.
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
-    come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` in
-    Python packages. Add-ons for Node.js, and libraries next to them, may have undefined symbols that Node.js
-    exports or has loaded: those of V8, libuv, OpenSSL, zlib and libstdc++. The finding is a note for a library by
-    itself, which any program may open, and for a function of a glibc library that is not linked, such as libm,
+    come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` and PyPy's
+    `pypy_*` in Python packages. Add-ons for Node.js, and libraries next to them, may have undefined symbols that
+    Node.js exports or has loaded: those of V8, libuv, OpenSSL, zlib and libstdc++. The finding is a note for a library
+    by itself, which any program may open, and for a function of a glibc library that is not linked, such as libm,
     since the program has usually loaded that library. It is a warning for functions such as shm_open if the tag's
     glibc has them only in librt, which CPython may not load. musl has fewer functions than glibc, and looks up all
     functions that a library uses when it loads the library.
