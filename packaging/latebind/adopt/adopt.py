@@ -40,6 +40,7 @@ _SHOWS = (
     f"show what to install: {DOCS}/howto/stub.md#show-the-message"
 )
 _OTHERS = {
+    "CMakeLists.txt": "without-changing-a-line",
     "meson.build": "meson",
     "Cargo.toml": "cargo-and-maturin",
     "go.mod": "cgo",
@@ -53,7 +54,11 @@ _CANNOT = "cannot bind late as it is:"
 _RECIPES = f"{DOCS}/howto/other-builds.md"
 _RUNS = "runs the project's own build in a temporary folder"
 _DOWNLOAD = "To let the project download its dependencies: latebind adopt --download"
-_INSTALL = "Install what CMake asks for, and run this again."
+_ASKS = (
+    "Install or set what CMake asks for, and run this again: it reads CMAKE_PREFIX_PATH and CMAKE_POLICY_VERSION_MINIMUM "
+    "from the environment. Or build the project, and name what comes out: latebind adopt FILE"
+)
+_BUILD = "for another library, build the project, and name a library or program that comes out: latebind adopt FILE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +88,14 @@ def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...
         if (root / "pyproject.toml").is_file() or (root / "setup.py").is_file():
             LOG.say(_RUNS)
             return _adopt_wheel(root, scratch, described)
-        if (root / "CMakeLists.txt").is_file():
+        if (root / "CMakeLists.txt").is_file() and not described:
             LOG.say(f"{_RUNS}, CMake for at most {LIMIT / 60:.0f} minutes")
             return _adopt_cmake(root, scratch, may_download=may_download)
     section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
     if section:
         text = f"{root.name} makes no wheel itself, so build it, and name a library or program that comes out"
-        lines = (f"{text}: latebind adopt FILE",)
-        return Adoption(lines=lines, ends=(f"recipe: {_RECIPES}#{section}",))
+        preset = "--preset FILE.toml " if described else ""
+        return Adoption(lines=(f"{text}: latebind adopt {preset}FILE",), ends=(f"recipe: {_RECIPES}#{section}",))
     return _describe_package(path, described)
 
 
@@ -125,7 +130,8 @@ def _describe_product(product: Product, name: str) -> Adoption:
 def _advise_stub(product: Product) -> tuple[str, ...]:
     """What to do with the build that made a package by hand."""
     runtime, folder = product.runtimes[0], f"$PWD/stubs/{host_rid()}/lib"
-    paths = f"LIBRARY_PATH={folder} PKG_CONFIG_PATH={folder}/pkgconfig"
+    places = {"LIBRARY_PATH": folder, "PKG_CONFIG_PATH": f"{folder}/pkgconfig", "CMAKE_PREFIX_PATH": folder[:-4]}
+    paths = " ".join(f"{name}={place}:${name}" for name, place in places.items())
     return (
         f"next: latebind stub {runtime.stub_argument} --output stubs; export {paths}; build again from scratch",
         f"a folder that your build names itself (-L) is searched first: name {folder} there",
@@ -180,13 +186,14 @@ def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
     configured = configure(root, scratch, may_download=may_download)
     facts = tuple(list_facts(configured))
     if configured.error:
-        advice = _DOWNLOAD if configured.downloads and not may_download else _INSTALL
+        advice = _DOWNLOAD if configured.downloads and not may_download else _ASKS
         cause = "\n".join([*facts, configured.error])
         raise InputError(f"CMake cannot configure the project:\n{cause}", where=str(root), advice=advice)
     if obstacles := tuple(list_obstacles(configured)):
         return Adoption(lines=(_CANNOT, *obstacles))
     if not configured.links:
-        return Adoption(lines=(f"{root.name} {_NO_RUNTIME}",), ends=_OWN)
+        titles = ", ".join(runtime.title for runtime in presets().values() if runtime.stub)
+        return Adoption(lines=(f"{root.name}: CMake links none of these: {titles}",), ends=(_BUILD,))
     latebind = "latebind" if root == Path.cwd() else f"latebind -C {root}"
     pack = f"next: {latebind} pack"
     if (root / FILE_NAME).is_file():

@@ -113,7 +113,7 @@ def _built_problems(described: DescribedRuntime, minimum: str) -> Iterator[Probl
         yield (
             ("built",),
             f"built = {described.built} is older than the minimum, {minimum}",
-            "Write the newest version that you tried.",
+            "Name an older minimum, or write the newest version that you tried in `built`.",
         )
 
 
