@@ -56,7 +56,8 @@ _RUNS = "runs the project's own build in a temporary folder"
 _DOWNLOAD = "To let the project download its dependencies: latebind adopt --download"
 _ASKS = (
     "Install or set what CMake asks for, and run this again: it reads CMAKE_PREFIX_PATH and "
-    "CMAKE_POLICY_VERSION_MINIMUM from the environment. Or build the project, and name what comes out: latebind adopt FILE"
+    "CMAKE_POLICY_VERSION_MINIMUM from the environment. Or build the project, and name what comes out: "
+    "latebind adopt FILE"
 )
 _BUILD = "for another library, build the project, and name a library or program that comes out: latebind adopt FILE"
 
