@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 
@@ -37,10 +38,17 @@ CHOSEN = {
 }
 
 
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory):
+    root = write_client(tmp_path_factory.mktemp("staged") / "project")
+    stage_target(read_project(root / "latebind.toml", root), target("linux-x64"))
+    return root
+
+
 @pytest.fixture
-def repository(tmp_path):
-    """A repository whose project is in a folder of it, and a file next to the repository."""
-    root = write_client(tmp_path / "repository" / "project")
+def repository(tmp_path, staged):
+    """A repository whose project is in a folder of it and has been built, and a file next to the repository."""
+    root = shutil.copytree(staged, tmp_path / "repository" / "project", ignore=shutil.ignore_patterns("build"))
     text = (root / "latebind.toml").read_text()
     files = {"npm/index.cjs": "", "java/Own.java": "", "latebind.toml": text + NPM + MAVEN, "../.git/config": "token"}
     write_files(root, files)
@@ -108,6 +116,7 @@ INSTALL = "\ninstall(DIRECTORY inc/ DESTINATION include COMPONENT tiny)\n"
 def test_a_link_that_cmake_installs_leads_to_a_file_of_the_repository(repository, leads_to):
     config, native = repository / "latebind.toml", repository / "native"
     config.write_text(config.read_text().replace(MAVEN, "").replace(NPM, ""))
+    shutil.rmtree(repository / "stage")
     write_files(native, {"tiny.h": "", "CMakeLists.txt": (native / "CMakeLists.txt").read_text() + INSTALL})
     (native / "inc").mkdir()
     (native / "inc/more.h").symlink_to((repository / leads_to).resolve())

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import sys
 import tarfile
 import zipfile
@@ -13,7 +14,7 @@ from machines import table
 from testing.emulated import cache
 from testing.needs import require_programs
 from tests.client import write_portable
-from tests.programs import CLI, run_program
+from tests.programs import CLI, run_checked, run_program
 
 pytestmark = [
     pytest.mark.builds,
@@ -33,10 +34,17 @@ FAULTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    root = write_portable(tmp_path_factory.mktemp("packed") / "tiny", ["linux-x64"], npm="tiny")
+    run_checked(*CLI, "-C", root, "pack", timeout=300)
+    return root
+
+
 @pytest.fixture
-def project(tmp_path):
-    """A project, and a function that verifies it on a machine that `command` runs programs of."""
-    root = write_portable(tmp_path / "tiny", ["linux-x64"], npm="tiny")
+def project(packed, tmp_path):
+    """A packed project, and a function that verifies it on a machine that `command` runs programs of."""
+    root = shutil.copytree(packed, tmp_path / "tiny", ignore=shutil.ignore_patterns("build"))
 
     def verify(command, *arguments, more="", text=MACHINE, consumer="c-loader"):
         folder = tmp_path / "machines"
@@ -69,7 +77,6 @@ def test_what_a_library_does_when_it_is_loaded_fails(project, fault):
 
 
 def test_a_wheel_that_the_installer_refuses_fails(project, tmp_path):
-    run_program(*CLI, "-C", project.root, "pack", timeout=300)
     (wheel,) = (project.root / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as packed, zipfile.ZipFile(tmp_path / wheel.name, "w") as changed:
         for name in packed.namelist():
@@ -83,7 +90,6 @@ def test_a_wheel_that_the_installer_refuses_fails(project, tmp_path):
 @pytest.mark.parametrize(("system", "outcome"), [("linux", "glue passed"), ("darwin", "failed")])
 def test_npm_lays_out_what_it_takes_for_the_target(project, tmp_path, system, outcome):
     require_programs("npm")
-    run_program(*CLI, "-C", project.root, "pack", timeout=300)
     for path in (project.root / "dist").iterdir():
         if path.suffix != ".tgz":
             continue

@@ -31,7 +31,7 @@ ALONE = (
     "  for (volatile long i = 0; i < 200000000; i++) {}\n  inside = 0; "
 )
 FAULTS = {
-    "forgets the minimum": (("if (minimum) ", "if (0) "), {"too-old"}),
+    "forgets the minimum": (("if (minimum) ", "if (0) "), {"too-old", "older-loaded"}),
     "forgets the path": ((".path = path", ".path = NULL"), {"path-wrong", "not-a-library"}),
     "prints at load time": (("int tiny_open(", f"{PRINTS}int tiny_open("), {"loads-in-c"}),
     "loads once": (("int tiny_open(", f"{LEAVES}int tiny_open("), {"loads-in-c"}),

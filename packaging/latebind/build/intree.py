@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,8 @@ BACKEND_REQUIREMENTS = (
 """What that copy imports: an installer gets these and nothing else."""
 ABI3_REQUIREMENT = "abi3info==2026.9.25"
 """What it imports for modules of the stable ABI; pinned as in latebind's own pyproject.toml."""
+_WITH_STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
+"""What an import can be, or be in: most of a tree is expressions, and to visit them takes most of the time."""
 _ROOTS = (BACKEND, "latebind.ecosystems.wheel.hatch")
 _TABLE = "build-system"
 _ENTRY_POINTS = "[hatch]\nlatebind = latebind.ecosystems.wheel.hatch\n"
@@ -48,9 +51,10 @@ def backend_files(package: Path = PACKAGE) -> Mapping[str, Path]:
     copy has the same ones, so that it makes the same key of a stage.
     """
     paths: dict[str, Path] = {}
+    imported = _imported_files(package)
     for top in (package, LOADCHECK):
         name = "latebind" if top == package else "loadcheck"
-        files = [path for path in _imported_files(package) if path.is_relative_to(top)]
+        files = [path for path in imported if path.is_relative_to(top)]
         # A table next to a module of its name is read by that module alone.
         tables = (path for path in (top / "tables").rglob("*.toml") if not path.with_suffix(".py").is_file())
         files += [*tables, *(table for path in files if (table := path.with_suffix(".toml")).is_file())]
@@ -134,27 +138,21 @@ def _requirements(needed: Sequence[str], project_requirements: Sequence[str]) ->
 
 def _imported_files(package: Path) -> list[Path]:
     """The modules that the backend imports, directly or not, and the packages that they are in."""
-    modules: dict[Path, None] = {}
-    names = [
-        *_ROOTS,
-        *(
-            f"latebind.{path.parent.relative_to(package).as_posix().replace('/', '.')}.config"
-            for path in sorted(package.glob("ecosystems/*/config.py"))
-        ),
-    ]  # found by the registry
+    modules: dict[str, Path | None] = {}
+    folders = package.glob("ecosystems/*/config.py")  # found by the registry
+    names = [*_ROOTS, *sorted(f"latebind.ecosystems.{path.parent.name}.config" for path in folders)]
     for name in names:
-        top, *parts = name.split(".")
-        for depth in range(len(parts) + 1):
-            path = _module_file((package if top == "latebind" else LOADCHECK).joinpath(*parts[:depth]))
-            if path is not None and path not in modules:
-                modules[path] = None
-                names += _imported_names(path)
-    return list(modules)
+        for module in itertools.accumulate(name.split("."), "{}.{}".format):
+            if module not in modules:
+                path = modules[module] = _module_file(module, package)
+                names += _imported_names(path) if path else []
+    return [path for path in modules.values() if path]
 
 
-def _module_file(path: Path) -> Path | None:
-    files = (path.with_suffix(".py"), path / "__init__.py")
-    return next((file for file in files if file.is_file()), None)
+def _module_file(module: str, package: Path) -> Path | None:
+    top, *parts = module.split(".")
+    path = (package if top == "latebind" else LOADCHECK).joinpath(*parts)
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
 
 
 def _imported_names(path: Path) -> list[str]:
@@ -169,5 +167,5 @@ def _imported_names(path: Path) -> list[str]:
         elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             nodes += node.orelse
         else:
-            nodes += ast.iter_child_nodes(node)
+            nodes += (child for child in ast.iter_child_nodes(node) if isinstance(child, _WITH_STATEMENTS))
     return [name for name in names if name.partition(".")[0] in ("latebind", "loadcheck")]

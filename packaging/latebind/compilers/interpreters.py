@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import msgspec
@@ -92,6 +92,7 @@ def interpreters(minors: Sequence[str]) -> tuple[Interpreter, ...]:
     )
 
 
+@cache
 def own_interpreter() -> Interpreter:
     """The CPython that this environment was made from: other environments must not depend on this one."""
     path = Path(getattr(sys, "_base_executable", "") or sys.executable)

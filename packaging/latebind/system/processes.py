@@ -45,7 +45,7 @@ def end_trees(marks: Collection[str]) -> None:
     On Windows processes are held in a job, which ends them; there this does nothing.
     """
     quiet, end = 0, time.monotonic() + _LIMIT
-    while marks and quiet < _ROUNDS and time.monotonic() < end:
+    while marks and time.monotonic() < end:
         pids = [pid for pid, mark in list_marked() if pid != os.getpid() and _is_below(mark, marks)]
         for pid in pids:
             try:
@@ -53,6 +53,8 @@ def end_trees(marks: Collection[str]) -> None:
             except (ProcessLookupError, PermissionError):
                 continue
         quiet = 0 if pids or _is_any_starting() else quiet + 1
+        if quiet == _ROUNDS:
+            return
         time.sleep(_PAUSE)
 
 

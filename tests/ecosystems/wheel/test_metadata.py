@@ -19,12 +19,27 @@ pytestmark = pytest.mark.builds
 DISTRIBUTIONS = [(name, extra) for name, preset in presets().items() for extra in preset.python.extras]
 
 
+DYNAMIC = PYPROJECT.replace('"optional-dependencies"]', '"optional-dependencies", "urls", "readme", "authors"]')
+
+
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory):
     """The wheel and the sdist of a package with an extra for each distribution of ONNX Runtime."""
-    root = write_client(tmp_path_factory.mktemp("metadata"), latebind=BOUND)
+    root = write_client(tmp_path_factory.mktemp("metadata"), latebind=BOUND, pyproject=DYNAMIC)
     edit(root / "latebind.toml", 'source = "python/tiny"', 'source = "python/tiny", extras = "channels"')
     return by_kind(pack_project(root))
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory):
+    """A packed project that describes itself, and names its module and the version of its metadata."""
+    chosen = DYNAMIC.replace("build.targets.wheel]\n", 'build.targets.wheel]\ncore-metadata-version = "2.3"\n')
+    about = 'readme = "README.md"\nrepository = "https://example.org/tiny"\nauthors = ["A <a@acme.org>", "B"]'
+    config = CONFIG.replace('authors = ["Somebody"]', about)
+    config = config.replace('source = "python/tiny"', 'source = "python/tiny", module_name = "acme.tiny"')
+    root = write_client(tmp_path_factory.mktemp("described"), pyproject=chosen, latebind=config)
+    (root / "README.md").write_text("# Tiny, für alle\n", encoding="utf-8")
+    return root, by_kind(pack_project(root))["wheel"]
 
 
 def read_metadata(wheel):
@@ -38,25 +53,11 @@ def test_the_metadata_version_is_not_hatchlings_latest(distributions):
     for text in (read_metadata(distributions["wheel"]), information):
         assert text.startswith("Metadata-Version: 2.4\n")
         assert "\nLicense-Expression: MIT\n" in text
+        assert "\nProject-URL: " not in text  # there is no repository
 
 
-def test_a_project_may_choose_another_metadata_version(tmp_path):
-    chosen = PYPROJECT.replace("build.targets.wheel]\n", 'build.targets.wheel]\ncore-metadata-version = "2.3"\n')
-    wheel = by_kind(pack_project(write_client(tmp_path, pyproject=chosen)))["wheel"]
-    assert read_metadata(wheel).startswith("Metadata-Version: 2.3\n")
-
-
-@pytest.mark.parametrize(
-    ("repository", "expected"),
-    [('repository = "https://example.org/tiny"\n', ["https://example.org/tiny"]), ("", [])],
-    ids=["with", "without"],
-)
-def test_the_repository_is_the_source_link_of_a_wheel(tmp_path, repository, expected):
-    fields = PYPROJECT.replace('"optional-dependencies"]', '"optional-dependencies", "urls"]')
-    config = CONFIG.replace("[native]", f"{repository}\n[native]")
-    wheel = by_kind(pack_project(write_client(tmp_path, pyproject=fields, latebind=config)))["wheel"]
-    links = [line for line in read_metadata(wheel).splitlines() if line.startswith("Project-URL: ")]
-    assert links == [f"Project-URL: Source, {url}" for url in expected]
+def test_a_project_may_choose_another_metadata_version(described):
+    assert read_metadata(described[1]).startswith("Metadata-Version: 2.3\n")
 
 
 def test_a_required_runtime_is_a_dependency_from_the_minimum_on(tmp_path):
@@ -66,15 +67,16 @@ def test_a_required_runtime_is_a_dependency_from_the_minimum_on(tmp_path):
     assert needs == ["Requires-Dist: onnxruntime>=1.20"]
 
 
-def test_what_describes_the_project_comes_from_latebind_toml(tmp_path):
-    text = PYPROJECT.replace('"optional-dependencies"]', '"optional-dependencies", "readme", "authors"]')
-    config = CONFIG.replace('authors = ["Somebody"]', 'readme = "README.md"\nauthors = ["A <a@acme.org>", "B"]')
-    root = write_client(tmp_path, pyproject=text, latebind=config)
-    (root / "README.md").write_text("# Tiny, für alle\n", encoding="utf-8")
-    head, _, readme = read_metadata(by_kind(pack_project(root))["wheel"]).partition("\n\n")
-    assert {"Author: B", "Author-email: A <a@acme.org>", "Description-Content-Type: text/markdown"} <= {
-        *head.split("\n")
+def test_what_describes_the_project_comes_from_latebind_toml(described):
+    root, wheel = described
+    head, _, readme = read_metadata(wheel).partition("\n\n")
+    expected = {
+        "Author: B",
+        "Author-email: A <a@acme.org>",
+        "Description-Content-Type: text/markdown",
+        "Project-URL: Source, https://example.org/tiny",
     }
+    assert expected <= {*head.split("\n")}
     assert readme == "# Tiny, für alle\n"
 
     (root / "README.md").unlink()
@@ -82,10 +84,8 @@ def test_what_describes_the_project_comes_from_latebind_toml(tmp_path):
         pack_project(root)
 
 
-def test_the_libraries_are_in_the_module_that_is_named(tmp_path):
-    config = CONFIG.replace('source = "python/tiny"', 'source = "python/tiny", module_name = "acme.tiny"')
-    wheel = by_kind(pack_project(write_client(tmp_path, latebind=config)))["wheel"]
-    with zipfile.ZipFile(wheel) as archive:
+def test_the_libraries_are_in_the_module_that_is_named(described):
+    with zipfile.ZipFile(described[1]) as archive:
         assert "acme/tiny/libtiny.so" in archive.namelist()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from latebind.compilers import dotnet
 from latebind.ecosystems.nuget.dotnet_project import build_consumer, run_built, share_build
 from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
 from latebind.ecosystems.nuget.opc import write_nupkg
-from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
+from latebind.ecosystems.nuget.runtime_package import add_runtime, assemble_runtime_nupkg
 from latebind.errors import InputError, ToolError
 from latebind.system.archive import Entry
 from latebind.tables.presets import preset
@@ -187,6 +188,18 @@ def test_a_runtime_that_is_not_there_is_refused(tmp_path):
         assemble_runtime_nupkg(
             tmp_path / "libonnxruntime.so.1.22.0", "1.22.0", tmp_path, rid=RID, runtime=preset("onnxruntime")
         )
+
+
+def test_a_consumer_in_c_gets_a_copy_of_the_runtime_at_its_place_in_the_nupkg(tmp_path):
+    """Two links to one file would be one library to the system, and no second runtime in a process."""
+    library = tmp_path / "libonnxruntime.so.1.22.0"
+    library.write_bytes(b"\x7fELF")
+    bench = SimpleNamespace(library=lambda *_: library, case=SimpleNamespace(target=RID))
+
+    add_runtime(bench, SimpleNamespace(traits=preset("onnxruntime")), "1.22.0", tmp_path / "packages")
+
+    placed = tmp_path / "packages" / "microsoft.ml.onnxruntime" / "runtimes" / RID / "native" / "libonnxruntime.so"
+    assert (placed.read_bytes(), placed.samefile(library)) == (b"\x7fELF", False)
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from latebind.ecosystems.nuget.dotnet_project import (
 )
 from latebind.ecosystems.nuget.files import nuget_tables
 from latebind.ecosystems.nuget.managed import list_frameworks
-from latebind.ecosystems.nuget.runtime_package import runtime_nupkg
+from latebind.ecosystems.nuget.runtime_package import add_runtime, runtime_nupkg
 from latebind.errors import BuildError, InputError, NotRun
 from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
@@ -39,6 +39,7 @@ from latebind.verify.run.protocol import ConsumerResult, ConsumerRun, run_progra
 from latebind.verify.run.standin import STOOD_IN
 
 ASSEMBLED = "the runtime's nupkg was assembled for this test from its PyPI wheel"
+_LAID_OUT = "the runtime's library is that of its PyPI wheel, at its place in the runtime's nupkg"
 
 
 def run_dotnet_case(bench: Bench) -> Outcome:
@@ -83,7 +84,7 @@ def run_c_case(bench: Bench) -> Outcome:
             bench,
             source,
             which,
-            lambda folder: unpack(_collect_packages(bench), folder),
+            partial(_unpack_all, bench),
             partial(_build_program, bench),
             alone=bench.situation.changes_files,
         )
@@ -92,7 +93,7 @@ def run_c_case(bench: Bench) -> Outcome:
     outcome = _judge_consumer(bench, ended, bench.machine.path(runtime) if runtime else "", packages)
     if outcome.state is not State.PASSED or not bench.case.version:
         return outcome
-    return replace(outcome, facts={**outcome.facts, "runtime_package": STOOD_IN if bench.stands_in else ASSEMBLED})
+    return replace(outcome, facts={**outcome.facts, "runtime_package": STOOD_IN if bench.stands_in else _LAID_OUT})
 
 
 def _build_program(bench: Bench, packages: Path, tree: Path, log: Path) -> None:
@@ -108,21 +109,31 @@ def _build_program(bench: Bench, packages: Path, tree: Path, log: Path) -> None:
             shutil.copy(library, tree)
 
 
+def _unpack_all(bench: Bench, folder: Path) -> None:
+    """Unpack the project's nupkgs and the runtime's; nobody needs that one as a file. Raises as _collect_packages()."""
+    unpack(_own_packages(bench), folder)
+    if bench.bound_runtime is not None and _is_on_feed(bench):
+        add_runtime(bench, bench.bound_runtime, bench.case.version, folder)
+
+
 def _collect_packages(bench: Bench) -> list[Path]:
-    """The project's nupkgs, and the runtime's where the test case has one. Raises NotRun when one was not made."""
+    """The project's nupkgs, and the runtime's where the test case has one. Raises NotRun when one was not made.
+
+    All test cases share the runtime's; a scenario that breaks the library does so after the build.
+    """
+    packages = _own_packages(bench)
+    if bench.bound_runtime is not None and _is_on_feed(bench):
+        packages.append(runtime_nupkg(bench, bench.bound_runtime, bench.case.version))
+    return packages
+
+
+def _own_packages(bench: Bench) -> list[Path]:
     packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
     version = bench.config.project.version
     expected = {nupkg_file(table.id, version) for table in nuget_tables(bench.config).values()}
     if not expected <= {path.name for path in packages}:
         raise NotRun("not-built", "not every nupkg of the project was made")
-    return [*packages, *_runtime_package(bench)]
-
-
-def _runtime_package(bench: Bench) -> list[Path]:
-    """The runtime's nupkg, which all test cases share; a scenario that breaks the library does so after the build."""
-    if bench.bound_runtime is None or not _is_on_feed(bench):
-        return []
-    return [runtime_nupkg(bench, bench.bound_runtime, bench.case.version)]
+    return packages
 
 
 def _find_runtime(bench: Bench, folder: Path) -> Path | None:

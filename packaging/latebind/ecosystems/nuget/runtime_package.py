@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,18 +32,25 @@ def runtime_nupkg(bench: Bench, runtime: RuntimeUse, version: str) -> Path:
     return next(folder.glob("*.nupkg"))
 
 
+def add_runtime(bench: Bench, runtime: RuntimeUse, version: str, folder: Path) -> None:
+    """Add the runtime's unpacked nupkg to a folder of others. Raises as above.
+
+    It has copies: a system takes two links to one file for one library, and scenarios load the wheel's as another one.
+    """
+    package = folder / runtime.traits.nuget.ids[0].lower()
+    for name, path in _list_files(bench.library(runtime, version), bench.case.target, runtime.traits).items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, package / name)
+
+
 def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Rid, runtime: RuntimePreset) -> Path:
     """Write the runtime's own NuGet package, in its official layout, around the library of its PyPI wheel.
 
     It is for tests where no feed can be reached; its description says so. Libraries are not compressed in it. Raises
     InputError when one cannot be read.
     """
-    name = runtime.plain_name(target(rid).system)  # as in official packages
-    files = {name: library}
-    for glob in runtime.nuget.helpers:
-        files |= {path.name: path for path in sorted(library.parent.glob(glob))}
     try:
-        contents = {f"runtimes/{rid}/native/{name}": path.read_bytes() for name, path in files.items()}
+        contents = {name: path.read_bytes() for name, path in _list_files(library, rid, runtime).items()}
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(library)) from error
     nuspec = Nuspec(
@@ -56,3 +64,11 @@ def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Ri
     path = outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
     write_nupkg(path, nuspec, render_nuspec(nuspec), [*entries, Entry(name="lib/netstandard2.0/_._", data=b"")])
     return path
+
+
+def _list_files(library: Path, rid: Rid, runtime: RuntimePreset) -> dict[str, Path]:
+    """The libraries by their places in the package, as official ones have them."""
+    files = {runtime.plain_name(target(rid).system): library}
+    for glob in runtime.nuget.helpers:
+        files |= {path.name: path for path in sorted(library.parent.glob(glob))}
+    return {f"runtimes/{rid}/native/{name}": path for name, path in files.items()}

@@ -151,7 +151,6 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
     environment = {
         **{key: value for key, value in os.environ.items() if key != TOOLCHAIN_VARIABLE},  # latebind.toml has it
         "LATEBIND_WORKDIR": str(workdir.resolve()),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "SOURCE_DATE_EPOCH": str(source_date_epoch()),
         DIGEST_VARIABLE: config_digest,
         HELD_VARIABLE: str(workdir.resolve()),  # the hook is a child of the process that holds the lock
