@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 _IMAGES = 0x1_0000_0000
 _FRAMEWORKS = "/System/"
-_NAMES = ("libSystem.B", "libc++.1", "libc++abi", "libobjc.A", "libz.1", "libiconv.2", "libresolv.9", "libm", "libdl")
+_NAMES = (
+    "libSystem.B", "libc++.1", "libc++abi", "libobjc.A", "libz.1", "libiconv.2", "libresolv.9", "libsqlite3",
+    "libbz2.1.0", "libm", "libdl",
+)  # fmt: skip
 _SYSTEM = frozenset(f"/usr/lib/{name}.dylib" for name in _NAMES)
 """The libraries in /usr/lib that this one takes for its own; any other must be a file."""
 _CXX = "/usr/lib/libc++.1.dylib"
