@@ -6,7 +6,6 @@ import json
 import sys
 from dataclasses import dataclass
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ from machines import (
     mono,
     musl,
     qemu,
-    windows_python,
     wine,
     wine_arm64,
 )
@@ -54,6 +52,8 @@ class Machine:
 
 def prepare_windows(dest: Path) -> Ready:
     """wine with a Windows CPython."""
+    from machines import windows_python  # noqa: PLC0415  # slow, and each test case runs its program by this module
+
     with wine.open_free(dest) as emulator:
         python = windows_python.prepare(dest)
         number = _ask_version(emulator, python)
@@ -107,6 +107,8 @@ def prepare_debian11(dest: Path) -> Ready:
 
 def prepare_macos(rid: str, dest: Path) -> Ready:
     """An emulated processor with a dyld and a libSystem of this repository: no runtime, no C++ and no Python."""
+    from importlib import metadata  # noqa: PLC0415  # as above
+
     with macos.open_machine(rid, dest):
         pass
     file = {

@@ -1,4 +1,7 @@
-"""`python -m machines.macos arm64|x86_64 PROGRAM [ARGUMENT ...]`: run a program for macOS."""
+"""`python -m machines.macos arm64|x86_64 FOLDER PROGRAM [ARGUMENT ...]`: run a program for macOS.
+
+The folder keeps what was read of its files.
+"""
 
 import sys
 from pathlib import Path
@@ -12,7 +15,7 @@ from machines.macos.processor import FaultError
 
 if __name__ == "__main__":
     try:
-        sys.exit(run_program(sys.argv[1], Path(sys.argv[2]), sys.argv[3:]))
+        sys.exit(run_program(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4:]))
     except (NotLoadedError, UnusableError, WrongCallError, FaultError) as error:
         sys.exit(f"macos: {error}")
     except NotSupportedError as error:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import lief
-
 from machines.macos.image import Image, UnusableError, map_image, protect_image, read_image
 from machines.macos.process import FUNCTIONS, Call
 from machines.macos.processor import PAGE
@@ -16,11 +14,15 @@ from machines.macos.processor import PAGE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from machines.macos.image import Library
     from machines.macos.process import Process, Steps
 
 _IMAGES = 0x1_0000_0000
 _FRAMEWORKS = "/System/"
-_NAMES = ("libSystem.B", "libc++.1", "libc++abi", "libobjc.A", "libz.1", "libiconv.2", "libresolv.9", "libm", "libdl")
+_NAMES = (
+    "libSystem.B", "libc++.1", "libc++abi", "libobjc.A", "libz.1", "libiconv.2", "libresolv.9", "libsqlite3",
+    "libbz2.1.0", "libm", "libdl",
+)  # fmt: skip
 _SYSTEM = frozenset(f"/usr/lib/{name}.dylib" for name in _NAMES)
 """The libraries in /usr/lib that this one takes for its own; any other must be a file."""
 _CXX = "/usr/lib/libc++.1.dylib"
@@ -39,8 +41,10 @@ class Dyld:
     process: Process
     images: list[Image] = field(default_factory=list)
     data: dict[str, int] = field(default_factory=dict)
-    """Variables of libSystem, by symbol."""
+    """Variables of libSystem, and functions of it that run in the processor, by symbol."""
     end: int = _IMAGES
+    kept: Path | None = None
+    """The folder of what was read of files before."""
 
     @property
     def program(self) -> Image:
@@ -87,8 +91,8 @@ class Dyld:
                 yield Path(folder, name.rpartition("/")[2])
         if name.startswith("@rpath/"):
             for image in reversed(chain):
-                for rpath in image.binary.rpaths:
-                    yield Path(self._expand(str(rpath.path), image), name.removeprefix("@rpath/"))
+                for rpath in image.contents.rpaths:
+                    yield Path(self._expand(rpath, image), name.removeprefix("@rpath/"))
         elif chain or name.startswith("@"):
             yield Path(self._expand(name, chain[-1] if chain else self.program))
 
@@ -100,16 +104,15 @@ class Dyld:
 
     def _map(self, path: Path, chain: tuple[Image, ...]) -> Image:
         processor = self.process.processor
-        binary = read_image(path, processor.kind.name)
-        image = map_image(processor, path, binary, self.end)
+        image = map_image(processor, path, read_image(path, processor.kind.name, self.kept), self.end)
         self.end += -(-image.size // PAGE) * PAGE + 16 * PAGE
         self.images.append(image)
-        for library in binary.libraries:
-            if library.command != lief.MachO.LoadCommand.TYPE.ID_DYLIB:
-                image.dependencies.append(self._find_dependency(str(library.name), library, (*chain, image)))
+        for library in image.contents.libraries:
+            image.dependencies.append(self._find_dependency(library, (*chain, image)))
         return image
 
-    def _find_dependency(self, name: str, library: lief.MachO.DylibCommand, chain: tuple[Image, ...]) -> Image | None:
+    def _find_dependency(self, library: Library, chain: tuple[Image, ...]) -> Image | None:
+        name = library.name
         if name.startswith(_FRAMEWORKS) or name in _SYSTEM:
             return None
         tried = []
@@ -120,7 +123,7 @@ class Dyld:
                 return self._map(path, chain)
             except UnusableError as error:
                 tried.append(f"'{path}' ({error})")
-        if library.command == lief.MachO.LoadCommand.TYPE.LOAD_WEAK_DYLIB:
+        if library.command == "LOAD_WEAK_DYLIB":
             return None
         why = f"tried: {', '.join(tried)}" if tried else "no LC_RPATH's found"
         raise NotLoadedError(f"Library not loaded: {name}\n  Referenced from: {chain[-1].path}\n  Reason: {why}")
@@ -132,11 +135,8 @@ class Dyld:
         address = image.find_export(name)
         if address is not None or only:
             return address
-        libraries = [
-            library for library in image.binary.libraries if library.command != lief.MachO.LoadCommand.TYPE.ID_DYLIB
-        ]
-        for library, dependency in zip(libraries, image.dependencies, strict=True):
-            if library.command == lief.MachO.LoadCommand.TYPE.REEXPORT_DYLIB and dependency is not None:
+        for library, dependency in zip(image.contents.libraries, image.dependencies, strict=True):
+            if library.command == "REEXPORT_DYLIB" and dependency is not None:
                 address = self.find_symbol(dependency, name)
                 if address is not None:
                     return address
@@ -158,19 +158,16 @@ class Dyld:
 
     def _bind(self, image: Image) -> None:
         processor = self.process.processor
-        for binding in image.binary.bindings:
-            name = str(binding.symbol.name) if binding.symbol else ""
-            address = self._resolve(image, name, int(binding.library_ordinal))
+        for binding in image.contents.bindings:
+            address = self._resolve(image, binding.name, binding.ordinal)
             if address is None:
-                if not binding.weak_import:
-                    self._refuse(image, name, int(binding.library_ordinal))
+                if not binding.is_weak:
+                    self._refuse(image, binding.name, binding.ordinal)
                 address = 0
-            processor.write(
-                int(binding.address) + image.slide,
-                ((address + int(binding.addend) if address else 0) & (1 << 64) - 1).to_bytes(8, "little"),
-            )
-        for section in image.sections(lief.MachO.Section.TYPE.THREAD_LOCAL_VARIABLES):
-            start = section.virtual_address + image.slide
+            value = (address + binding.addend if address else 0) & (1 << 64) - 1
+            processor.write(binding.address + image.slide, value.to_bytes(8, "little"))
+        for section in image.sections("THREAD_LOCAL_VARIABLES"):
+            start = section.address + image.slide
             for at in range(start, start + section.size, 24):
                 processor.write(at, self.process.gate("<thread local>").to_bytes(8, "little"))
                 processor.write(at + 8, self.images.index(image).to_bytes(8, "little"))
@@ -197,7 +194,7 @@ class Dyld:
 
 
 def _needs_cxx(image: Image) -> bool:
-    return any(str(library.name) == _CXX for library in image.binary.libraries)
+    return any(library.name == _CXX for library in image.contents.libraries)
 
 
 def _is_same(left: Path, right: Path) -> bool:

@@ -141,9 +141,9 @@ def describe_address(process: Process, address: int, info: int) -> int:
     if image is None:
         return 0
     near = [
-        (int(symbol.export_info.address) + image.header, str(symbol.name))
-        for symbol in image.binary.exported_symbols
-        if symbol.export_info is not None and int(symbol.export_info.address) + image.header <= address
+        (offset + image.header, name)
+        for name, offset in image.contents.exports.items()
+        if offset + image.header <= address
     ]
     at, name = max(near, default=(0, ""))
     text = process.allocate_text(name.removeprefix("_").encode()) if at else 0

@@ -30,6 +30,7 @@ class MacOS(Emulator):
     """The emulator of one processor."""
 
     kind: str
+    folder: Path
 
     def command(
         self, program: Path, arguments: Sequence[str | Path], env: Mapping[str, str]
@@ -39,16 +40,16 @@ class MacOS(Emulator):
             "PYTHONPATH": os.pathsep.join(map(str, (_ROOT, _ROOT / "packaging", _ROOT / "loadcheck/src"))),
             "LC_ALL": "C.UTF-8",
         }
-        command = [sys.executable, "-m", "machines.macos", self.kind, program, *arguments]
+        command = [sys.executable, "-m", "machines.macos", self.kind, self.folder, program, *arguments]
         return command, {**inherit("PATH", "TMPDIR", "HOME"), **env, **fixed}
 
 
-def prepare(_dest: Path, limits: Limits | None = None, rid: str = "osx-arm64") -> MacOS:
+def prepare(dest: Path, limits: Limits | None = None, rid: str = "osx-arm64") -> MacOS:
     """The machine of a target. Raises NotAvailableError where unicorn or lief is not installed."""
     for name in ("lief", "unicorn"):  # the process that runs the program imports them, which is slow
         if importlib.util.find_spec(name) is None:
             raise NotAvailableError(f"{name} is not installed: pip install unicorn==2.1.4 lief")
-    return MacOS(Group(limits), KINDS[rid])
+    return MacOS(Group(limits), KINDS[rid], dest.absolute() / "images")
 
 
 @contextlib.contextmanager
@@ -61,7 +62,7 @@ def open_machine(rid: str, dest: Path, limits: Limits | None = None) -> Iterator
         emulator.close()
 
 
-def run_program(kind: str, path: Path, arguments: Sequence[str]) -> int:
+def run_program(kind: str, kept: Path, path: Path, arguments: Sequence[str]) -> int:
     """Run a program; its exit status. Raises NotLoadedError, UnusableError or WrongCallError."""
     from machines.macos import (  # noqa: F401, PLC0415  # each registers its functions
         dynamic_functions,
@@ -75,9 +76,10 @@ def run_program(kind: str, path: Path, arguments: Sequence[str]) -> int:
     )
     from machines.macos.dyld import Dyld  # noqa: PLC0415  # slow to import
     from machines.macos.process import Process  # noqa: PLC0415  # as above
+    from machines.macos.processor import COPY  # noqa: PLC0415  # as above
 
     process = Process(kind)
-    dyld = Dyld(process)
+    dyld = Dyld(process, kept=kept)
     process.state |= {"dyld": dyld, "input": sys.stdin.buffer}
     for name, symbol in (("stdin", "___stdinp"), ("stdout", "___stdoutp"), ("stderr", "___stderrp")):
         stream, variable = process.allocate(16), process.allocate(16)
@@ -87,6 +89,7 @@ def run_program(kind: str, path: Path, arguments: Sequence[str]) -> int:
     task = process.allocate(16)
     process.processor.write(task, (0x103).to_bytes(4, "little"))
     dyld.data["_mach_task_self_"] = task
+    dyld.data |= dict.fromkeys(("_memcpy", "___memcpy_chk"), COPY)
     dyld.load(path.absolute())
     process.start_thread(_run_main(process, dyld, [os.fsencode(path), *map(os.fsencode, arguments)]))
     return process.run()
@@ -102,6 +105,6 @@ def _run_main(process: Process, dyld: Dyld, arguments: list[bytes]) -> Steps:
     process.processor.write(table, b"".join(pointer.to_bytes(8, "little") for pointer in pointers))
     empty = process.allocate(16)
     program = dyld.program
-    entry = program.binary.entrypoint + program.slide
+    entry = program.contents.entry + program.slide
     status = yield Call(entry, (len(pointers), table, empty, empty))
     return (yield from run_exit(process, status))

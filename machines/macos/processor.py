@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 PAGE = 0x4000
 GATES, GATES_SIZE = 0x7000_0000, 0x10_0000
 """Where functions of libSystem seem to be: each is a return instruction, before which the emulator stops."""
+COPY = GATES + GATES_SIZE
+"""Where memcpy() is, which runs in the processor: it is called a hundred times as often as all others together."""
 _GATE = 16
 _WORD = 8
 
@@ -33,6 +35,8 @@ class Kind:
     counter: int
     floats: tuple[int, ...]
     return_code: bytes
+    copy_code: bytes
+    """memcpy(), byte by byte."""
     link: int | None
     """The register that holds the return address; None where it is on the stack."""
 
@@ -42,11 +46,16 @@ KINDS = {
                   tuple(range(arm.UC_ARM64_REG_X0, arm.UC_ARM64_REG_X0 + 8)),
                   arm.UC_ARM64_REG_X0, arm.UC_ARM64_REG_SP, arm.UC_ARM64_REG_PC,
                   tuple(range(arm.UC_ARM64_REG_D0, arm.UC_ARM64_REG_D0 + 8)),
-                  (0xD65F03C0).to_bytes(4, "little"), arm.UC_ARM64_REG_X30),
+                  bytes.fromhex("c0035fd6"),
+                  # mov x3, x0; cbz x2, end; loop: ldrb w4, [x1], 1; strb w4, [x3], 1; subs x2, x2, 1; b.ne loop; ret
+                  bytes.fromhex("e30300aa a20000b4 24144038 64140038 420400f1 a1ffff54 c0035fd6"),
+                  arm.UC_ARM64_REG_X30),
     "x86_64": Kind("x86_64", unicorn.UC_ARCH_X86, unicorn.UC_MODE_64,
                    (x86.UC_X86_REG_RDI, x86.UC_X86_REG_RSI, x86.UC_X86_REG_RDX, x86.UC_X86_REG_RCX, x86.UC_X86_REG_R8,
                     x86.UC_X86_REG_R9), x86.UC_X86_REG_RAX, x86.UC_X86_REG_RSP, x86.UC_X86_REG_RIP,
-                   tuple(range(x86.UC_X86_REG_XMM0, x86.UC_X86_REG_XMM0 + 8)), b"\xc3", None),
+                   tuple(range(x86.UC_X86_REG_XMM0, x86.UC_X86_REG_XMM0 + 8)), b"\xc3",
+                   bytes.fromhex("4889f8 4889d1 f3a4 c3"),  # mov rax, rdi; mov rcx, rdx; rep movsb; ret
+                   None),
 }  # fmt: skip
 
 
@@ -65,9 +74,10 @@ class Processor:
         self._words = (ctypes.c_uint64 * 2)()
         if kind == "arm64":  # Apple's have the atomic instructions of 8.1, which the default model lacks
             self.uc.ctl_set_cpu_model(arm.UC_CPU_ARM64_MAX)
-        self.uc.mem_map(GATES, GATES_SIZE, unicorn.UC_PROT_READ | unicorn.UC_PROT_EXEC)
+        self.uc.mem_map(GATES, GATES_SIZE + PAGE, unicorn.UC_PROT_READ | unicorn.UC_PROT_EXEC)
+        self.uc.mem_write(COPY, self.kind.copy_code)
         self.uc.mem_write(GATES, self.kind.return_code.ljust(_GATE, b"\0") * (GATES_SIZE // _GATE))
-        self.uc.hook_add(unicorn.UC_HOOK_CODE, self._stop, begin=GATES, end=GATES + GATES_SIZE)
+        self.uc.hook_add(unicorn.UC_HOOK_CODE, self._stop, begin=GATES, end=COPY - 1)
         if kind == "arm64":  # floating point is off after a reset: CPACR_EL1.FPEN
             self.uc.reg_write(arm.UC_ARM64_REG_CPACR_EL1, 3 << 20)
 

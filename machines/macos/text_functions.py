@@ -62,8 +62,8 @@ def release(process: Process, address: int) -> None:
     process.release(address)
 
 
-@function("_memcpy", "_memmove", "___memcpy_chk", "___memmove_chk")
-def copy(process: Process, to: int, source: int, size: int) -> int:
+@function("_memmove", "___memmove_chk")
+def move(process: Process, to: int, source: int, size: int) -> int:
     process.processor.write(to, process.processor.read_bytes(source, size))
     return to
 

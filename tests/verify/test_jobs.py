@@ -1,4 +1,4 @@
-"""A machine's `jobs`: how many of its test cases run at once."""
+"""In which order test cases run, and a machine's `jobs`: how many of its test cases run at once."""
 
 import threading
 import time
@@ -50,3 +50,15 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
         outcomes = list(pool.map(lambda case: verify._outcome(run, SimpleNamespace(case=case)), cases))
     assert {outcome.state for outcome in outcomes} == {State.GLUE}
     assert highest == most
+
+
+def test_long_test_cases_run_first_and_then_each_target_in_turn():
+    rows = [("linux-x64", "path"), ("linux-x64", "works"), ("linux-x64", "frozen"), ("linux-x64", "too-old"),
+            ("linux-x64", "absent"), ("linux-x64", "fork"), ("win-arm64", "path"), ("win-arm64", "absent")]  # fmt: skip
+    cases = [
+        SimpleNamespace(case=Case(kind="wheel", target=rid, consumer="c", runtime="", version="", scenario=name))
+        for rid, name in rows
+    ]
+    ordered = [(one.case.target, one.case.scenario) for one in verify.order_cases(cases)]
+    assert ordered[:2] == [("linux-x64", "frozen"), ("linux-x64", "works")]
+    assert [target for target, _ in ordered[2:]] == 2 * (2 * ["linux-x64"] + ["win-arm64"])

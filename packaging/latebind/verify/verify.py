@@ -96,7 +96,7 @@ def verify(project: Project, chosen: ChosenCases, packages: Packages) -> Report:
     run = _start(project, chosen, packages.artifacts)
     number = plural(len(chosen.cases), "test case")
     with LOG.step(f"verifying {number}", f"verified {number}", run.running.describe):
-        outcomes = each(lambda one: _outcome(run, one), _longest_first(chosen.cases), jobs=chosen.request.jobs)
+        outcomes = each(lambda one: _outcome(run, one), order_cases(chosen.cases), jobs=chosen.request.jobs)
     by_id = {outcome.case.id: outcome for outcome in outcomes}
     ordered = [_complete_outcome(configured, by_id[configured.case.id]) for configured in chosen.cases]
     return report_of(packages.source, packages.artifacts, ordered, _describe_machine(chosen))
@@ -139,14 +139,25 @@ def _complete_outcome(configured: ConfiguredCase, outcome: Outcome) -> Outcome:
     return replace(outcome, entries=configured.entries, facts=facts)
 
 
-def _longest_first(cases: Sequence[ConfiguredCase]) -> list[ConfiguredCase]:
-    """A long test case that starts last would keep one CPU busy and the others idle."""
+def order_cases(cases: Sequence[ConfiguredCase]) -> list[ConfiguredCase]:
+    """The longest first, for one that starts last keeps one CPU busy and the others idle; then each target in turn.
 
-    def order(configured: ConfiguredCase) -> tuple[bool, bool]:
+    Test cases of one target wait for each other: for a program that they share, for a machine that runs one at a time.
+    """
+
+    def rank(configured: ConfiguredCase) -> tuple[bool, bool]:
         row = scenario(configured.case.scenario)
-        return (not row.slow, bool(row.sample))
+        return not row.slow, bool(row.sample)
 
-    return sorted(cases, key=order)
+    groups: dict[tuple[tuple[bool, bool], Rid], list[ConfiguredCase]] = {}
+    for configured in cases:
+        groups.setdefault((rank(configured), configured.case.target), []).append(configured)
+    places = {
+        configured.case.id: (length, (number + 1) / len(group))
+        for (length, _), group in groups.items()
+        for number, configured in enumerate(group)
+    }
+    return sorted(cases, key=lambda configured: places[configured.case.id])
 
 
 def _pinned(tool: Installer, wanted: str, python: Path) -> str:

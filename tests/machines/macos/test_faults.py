@@ -3,7 +3,7 @@
 import pytest
 
 from latebind.verify.cases.machine import NOT_SUPPORTED
-from machines.macos import machine
+from machines.macos import image, machine
 from testing.needs import available
 from tests.native.test_functions_stub import compile_c
 
@@ -53,6 +53,10 @@ FAULTS = {
         "UC_ERR_WRITE_PROT",
     ),
     "null": ("int main(int n, char** w) { return *(int volatile*)(n - 1L); }", "UC_ERR_READ_UNMAPPED"),
+    "copy to null": (
+        "#include <string.h>\nint main(int n, char** w) { memcpy((void*)(n - 1L), w[0], 9L * n); }",
+        "UC_ERR_WRITE_UNMAPPED",
+    ),
     "deep recursion": (
         "int f(int n) { char volatile b[9000]; b[n] = 1; return n ? f(n + 1) + b[n] : 0; }\nint main(void) { f(1); }",
         "UC_ERR_WRITE_UNMAPPED",
@@ -149,3 +153,13 @@ def test_each_thread_has_its_own_variables_and_a_lock_holds_the_others_back(rid,
     }
     """
     assert run(rid, compile_text(rid, tmp_path, "threads", text)) == (0, "10 5 6 9\n", "")
+
+
+def test_what_was_read_of_a_file_is_read_once(rid, tmp_path, monkeypatch):
+    program = compile_text(rid, tmp_path, "program", "int main(void) {}")
+    first = image.read_image(program, machine.KINDS[rid], tmp_path / "kept")
+    monkeypatch.delattr(image, "_parse")
+    assert image.read_image(program, machine.KINDS[rid], tmp_path / "kept") == first
+    program.write_bytes(program.read_bytes() + b"another")
+    with pytest.raises(NameError):
+        image.read_image(program, machine.KINDS[rid], tmp_path / "kept")

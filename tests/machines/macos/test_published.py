@@ -58,10 +58,9 @@ def read_binds(text):
 def test_exports_and_binds_are_those_that_llvm_reads(libraries, objdump):
     different = {}
     for path in libraries:
-        binary = read_image(path, kind_of(path))
-        exports = {(int(symbol.export_info.address), str(symbol.name)) for symbol in binary.exported_symbols
-                   if symbol.export_info is not None}  # fmt: skip
-        binds = {(int(bind.address), str(bind.symbol.name)) for bind in binary.bindings if bind.symbol}
+        contents = read_image(path, kind_of(path))
+        exports = {(offset, name) for name, offset in contents.exports.items()}
+        binds = {(bind.address, bind.name) for bind in contents.bindings if bind.name}
         theirs = {(int(address, 16), name) for address, name in EXPORT.findall(objdump(path, "--exports-trie"))}
         their_binds = read_binds(objdump(path, "--bind", "--lazy-bind", "--weak-bind", "--dyld-info"))
         if exports != theirs or binds != their_binds:
@@ -79,7 +78,6 @@ def test_each_is_mapped_and_bound_with_all_that_it_needs(libraries):
         dyld = Dyld(process)
         image = dyld.load(path)
         assert image.size > 0
-        needed = [str(library.name) for library in image.binary.libraries if "ID_DYLIB" not in str(library.command)]
-        own = [dependency for name, dependency in zip(needed, image.dependencies, strict=True)
-               if not name.startswith(("/usr/lib/", "/System/"))]  # fmt: skip
+        needed = zip(image.contents.libraries, image.dependencies, strict=True)
+        own = [found for library, found in needed if not library.name.startswith(("/usr/lib/", "/System/"))]
         assert None not in own, path.name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -125,24 +125,35 @@ def _install_program(bench: Bench, app: Path, tarballs: Mapping[str, Path], vers
     """Install the packages, and a version of the runtime ("" for none), from npm's cache. The program to start."""
     manifest = _manifest(bench, app, tarballs, version)
     (app / "package.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
-    layout = find_layout(bench.case.consumer)
+    layout = find_layout(bench.case.consumer) or NodeLayout(name=NODE, title="")
+    for name, text in layout.files.items():
+        (app / name).write_text(text, encoding="utf-8")
+    home = bench.supply.installer.home
     with failing_at("install"):
-        if layout is not None:
-            install_layout(layout, app, bench.supply.installer.home, bench.log)
-            layout.arrange(app, [name for name in tarballs if name in manifest["optionalDependencies"]])
+        if layout.installer:
+            install_layout(layout, app, home, bench.log)
         # An upgrade changes what is installed, and whether npm can install in an odd folder is part of the test case.
         elif (app / "node_modules").is_dir() or bench.situation.folder != ORDINARY.folder:
-            run_npm([*NPM_INSTALL, "--prefer-offline"], app, bench.supply.installer.home, bench.log)
-        elif (shared := _share_modules(bench, app, manifest)).is_dir():  # npm makes none without dependencies
-            shutil.copytree(shared, app / shared.name, symlinks=True, copy_function=link_or_copy)
+            run_npm([*NPM_INSTALL, "--prefer-offline"], app, home, bench.log)
+        else:
+            _copy_modules(bench, app, _without(manifest, layout.needs))
+            if layout.needs:
+                run_npm([*NPM_INSTALL, "--prefer-offline"], app, home, bench.log)
+        layout.arrange(app, [name for name in tarballs if name in manifest["optionalDependencies"]])
     program = app / str(manifest["main"])
     if not program.is_file():
         raise InputError("does not exist", where=str(program), advice='Correct "main" of verify.node\'s package.json.')
     return program
 
 
-def _share_modules(bench: Bench, app: Path, manifest: Mapping[str, Any]) -> Path:
-    """The node_modules/ of an application; npm installs it once for all test cases with the same dependencies.
+def _without(manifest: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """A package.json without some dependencies."""
+    kept = {name: wanted for name, wanted in manifest["dependencies"].items() if name not in names}
+    return {**manifest, "dependencies": kept}
+
+
+def _copy_modules(bench: Bench, app: Path, manifest: Mapping[str, Any]) -> None:
+    """Give an application the node_modules/ that npm installs once for all test cases with the same dependencies.
 
     Raises NotRun `no-node` or `no-index`, ToolError when something cannot be had.
     """
@@ -157,7 +168,10 @@ def _share_modules(bench: Bench, app: Path, manifest: Mapping[str, Any]) -> Path
         run_npm([*NPM_INSTALL, "--prefer-offline"], folder, bench.supply.installer.home, log)
 
     key = hash_parts(NODE, program, json.dumps(manifest, sort_keys=True), *tarballs)
-    return bench.supply.share(key, bench.log, install) / "node_modules"
+    shared = bench.supply.share(key, bench.log, install) / "node_modules"
+    if shared.is_dir():  # npm makes none without dependencies
+        npms_own = shutil.ignore_patterns(".package-lock.json")  # which it would change for all
+        shutil.copytree(shared, app / shared.name, symlinks=True, copy_function=link_or_copy, ignore=npms_own)
 
 
 def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from latebind.ecosystems.npm.registry import NPM_INSTALL, npm_environment, run_npm
+from latebind.ecosystems.npm.registry import npm_environment
 from latebind.errors import NotRun
 from latebind.system.programs import which
 from latebind.system.run import run
@@ -140,15 +140,10 @@ def find_layout(name: str) -> NodeLayout | None:
 
 
 def install_layout(layout: NodeLayout, app: Path, home: Path, log: Path) -> None:
-    """Install an application in place.
+    """Install an application in place, with the layout's own installer.
 
-    Raises NotRun `no-program` without the layout's program, `no-node` or `no-index`, otherwise ToolError.
+    Raises NotRun `no-program` without it, otherwise ToolError.
     """
-    for name, text in layout.files.items():
-        (app / name).write_text(text, encoding="utf-8")
-    if not layout.installer:
-        run_npm([*NPM_INSTALL, "--prefer-offline"], app, home, log)
-        return
     program = which(layout.installer)
     if program is None:
         raise NotRun(
