@@ -100,7 +100,7 @@ def test_a_described_library_is_looked_for_in_what_was_built(latebind, project):
     edit(project / "CMakeLists.txt", LINK, "")
     assert "for another library, build the project, and name" in assert_success(latebind("adopt", project))
     shown = assert_success(latebind("adopt", "--preset", "portaudio", project))
-    assert "latebind adopt --preset FILE.toml FILE" in shown
+    assert "latebind adopt --preset portaudio FILE" in shown
 
 
 def test_what_a_variable_and_a_function_hide_is_a_fact(latebind, project):

@@ -17,7 +17,8 @@ MANY = ["integers", "new", "new_stops", "newer", "prints", "reals", "returns", "
 
 def test_a_header_gives_the_functions_that_it_and_its_neighbours_declare(tmp_path):
     shutil.copy(STUB / "many.h", tmp_path)
-    (tmp_path / "all.h").write_text('#include <stdio.h>\n#include "many.h"\nstatic int own(void) { return 1; }\n')
+    (tmp_path / "stdint.h").write_text("#error as in git2/, for compilers without one\n")
+    (tmp_path / "all.h").write_text('#include <inttypes.h>\n#include "many.h"\nstatic int own(void) { return 1; }\n')
     table, notes = find_functions(["all.h"], tmp_path)
     assert list(table.since) == [f"many_{name}" for name in MANY]
     note = "for those that the linker reports, include the header of variables that latebind writes"

@@ -5,6 +5,7 @@ Nothing is kept between two runs: each looks at the project as it is, and says w
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -95,8 +96,11 @@ def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...
     section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
     if section:
         text = f"{root.name} makes no wheel itself, so build it, and name a library or program that comes out"
-        preset = "--preset FILE.toml " if described else ""
-        return Adoption(lines=(f"{text}: latebind adopt {preset}FILE",), ends=(f"recipe: {_RECIPES}#{section}",))
+        named = [word for runtime in described for word in ("--preset", runtime.stub_argument)]
+        if described:  # its stub is a library to link, not a file to compile
+            section = _OTHERS["CMakeLists.txt"]
+        ends = (f"recipe: {_RECIPES}#{section}",)
+        return Adoption(lines=(f"{text}: {shlex.join(['latebind', 'adopt', *named, 'FILE'])}",), ends=ends)
     return _describe_package(path, described)
 
 

@@ -172,12 +172,14 @@ def parse_header(path: Path, folders: Iterable[Path]) -> list[dict[str, Any]]:
         raise NotRun(
             "no-compiler", "zig, which reads headers, is not installed", advice=f'pip install "{ZIG_REQUIREMENT}"'
         )
-    includes = [f"-I{folder}" for folder in folders]
+    includes: list[str] = []
     for name in (
         "include",
         *(f"libc/include/{name}" for name in ("x86_64-linux-musl", "generic-musl", "any-linux-any")),
     ):
         includes += ["-isystem", f"{_zig_folder(zig)}/{name}"]
+    for folder in folders:  # behind C's own: git2/ has a stdint.h, and /usr/include is another C library's
+        includes += ["-idirafter", str(folder)]
     # `zig clang`, not `zig cc`, which wants an object file.
     arguments = ["-w", "-fsyntax-only", "-x", "c", "-target", "x86_64-linux-musl", *includes]
     ended = run([zig, "clang", *arguments, "-Xclang", "-ast-dump=json", path], timeout=_TIME_LIMIT, check=False)

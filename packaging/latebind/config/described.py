@@ -194,7 +194,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     files: Annotated[DescribedFiles, Meta(description="File names of the library.")] = DescribedFiles()
     python: Annotated[
         DescribedPython | None,
-        Meta(description="The wheels that supply the runtime. `latebind stub` needs none."),
+        Meta(description="The wheels that supply the runtime. `latebind stub` needs none if there is `advice`."),
     ] = None
     variants: Annotated[
         tuple[DescribedVariant, ...],
