@@ -134,8 +134,9 @@ def _describe_product(product: Product, name: str) -> Adoption:
 
 def _advise_stub(product: Product) -> tuple[str, ...]:
     """What to do with the build that made a package by hand."""
-    runtime, folder = product.runtimes[0], f"$PWD/stubs/{host_rid()}/lib"
-    places = {"LIBRARY_PATH": folder, "PKG_CONFIG_PATH": f"{folder}/pkgconfig", "CMAKE_PREFIX_PATH": folder[:-4]}
+    runtime, prefix = product.runtimes[0], f"$PWD/stubs/{host_rid()}"
+    folder = f"{prefix}/lib"
+    places = {"LIBRARY_PATH": folder, "PKG_CONFIG_PATH": f"{folder}/pkgconfig", "CMAKE_PREFIX_PATH": prefix}
     paths = " ".join(f"{name}={place}:${name}" for name, place in places.items())
     return (
         f"next: latebind stub {runtime.stub_argument} --output stubs; export {paths}; build again from scratch",
