@@ -77,8 +77,7 @@ def loadcheck_tests(session: nox.Session) -> None:
     """Run loadcheck's quick tests in its own folder, without latebind."""
     session.install("-e", "./loadcheck[tests]", "pytest-rerunfailures>=15")
     session.chdir("loadcheck")
-    chosen = () if "-m" in session.posargs else ("-m", "not slow")
-    session.run("pytest", "-n", "auto", *chosen, *session.posargs)
+    session.run("pytest", "-n", "auto", *choose_tests(session, "not slow"), *session.posargs)
 
 
 @nox.session(name="latenn-tests")
@@ -198,8 +197,13 @@ def list_groups(*names: str) -> list[str]:
 def run_tests(session: nox.Session, *options: str, chosen: str = QUICK) -> None:
     """Run the chosen tests, unless the arguments choose others; a worker more than CPUs, for some wait for the disk."""
     workers = ("-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal")
-    marks = () if "-m" in session.posargs else ("-m", chosen)
+    marks = choose_tests(session, chosen)
     session.run("pytest", *workers, *options, *marks, *session.posargs, env=find_tools(session, "dotnet"))
+
+
+def choose_tests(session: nox.Session, chosen: str) -> tuple[str, ...]:
+    """The option for the tests with these marks; none if the arguments give marks, or name a file: all of it runs."""
+    return () if any(argument == "-m" or ".py" in argument for argument in session.posargs) else ("-m", chosen)
 
 
 def list_c_sources(session: nox.Session) -> list[str]:

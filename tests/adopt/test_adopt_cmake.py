@@ -1,6 +1,7 @@
 """`latebind adopt` says what CMake did with a project that makes no wheel, and plans one file, latebind.toml."""
 
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -146,7 +147,7 @@ def test_what_cannot_bind_late_is_said_and_nothing_else_is_planned(latebind, pro
 def test_a_download_is_named_with_its_line_and_cmakes_own_error(latebind, project):
     """A file that the top one includes downloads the runtime, for an interface that the library links."""
     (project / "ort.cmake").write_text(
-        "file(DOWNLOAD https://localhost:9/onnxruntime.tgz ort.tgz STATUS status)\n"
+        "file(DOWNLOAD https://localhost:9/onnxruntime.tgz fetched.tgz STATUS status)\n"
         'list(GET status 0 code)\nif(code)\n  message(FATAL_ERROR "cannot get ONNX Runtime")\nendif()\n'
     )
     edit(project / "CMakeLists.txt", FIND, "include(ort.cmake)\n")
@@ -154,6 +155,7 @@ def test_a_download_is_named_with_its_line_and_cmakes_own_error(latebind, projec
     download = "ort.cmake:1: downloads https://localhost:9/onnxruntime.tgz"
     assert_refused(ended, "CMake cannot configure", download, "CMake Error at ort.cmake:4", "cannot get ONNX Runtime")
     assert not (project / "latebind.toml").exists()
+    assert not Path("fetched.tgz").exists()
 
 
 def test_a_missing_dependency_ends_with_cmakes_own_words(latebind, project):

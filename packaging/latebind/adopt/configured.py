@@ -113,6 +113,7 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
     with LOG.step("configuring the project with CMake", "configured the project with CMake"):
         ended = run(
             [cmake, "-S", root, "-B", tree, "-G", "Ninja", *traced, *options, *defined],
+            cwd=scratch,  # where file(DOWNLOAD) writes a file without a folder
             env={**compiler.environment(tree), **({} if may_download else OFFLINE)},
             timeout=LIMIT,
             check=False,

@@ -149,7 +149,13 @@ class NativeBuild:
         def step(*arguments: str | Path) -> None:
             environment = {**self.toolchain.environment(tree), **offline_variables(self.config)}
             ended = run(
-                [cmake, *arguments], env=environment, timeout=_TIME_LIMIT, log=log, check=False, watcher=_show_progress
+                [cmake, *arguments],
+                cwd=tree,  # where file(DOWNLOAD) writes a file without a folder
+                env=environment,
+                timeout=_TIME_LIMIT,
+                log=log,
+                check=False,
+                watcher=_show_progress,
             )
             if ended.returncode != 0:
                 links = self._list_mistaken_links(tree) if arguments[0] == "--build" else []
