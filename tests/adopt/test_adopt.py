@@ -138,7 +138,7 @@ failures = { "mine_v*" = "message" }
     lines = assert_success(latebind("adopt", user, "--apply", *named)).splitlines()
     assert lines[0] == "libuser.so: binds mine late"
     assert lines[1].endswith("has 1 undefined symbol that the program that opens it has to define: mine_sub")
-    assert lines[2].startswith("if they are functions of mine, its stub lacks them: add them to functions, or ")
+    assert lines[2].startswith("those that are functions of mine: list the library itself as functions of the stub")
     assert lines[3:] == ["--apply: nothing to write"]
 
 

@@ -105,7 +105,8 @@ def test_pkg_config_gives_what_a_linker_needs(stub):
 
 def test_pkg_config_finds_the_headers_of_the_library_that_stay_where_they_are(latebind, tmp_path, monkeypatch):
     require_programs("pkg-config")
-    (tmp_path / "z.pc").write_text("Name: z\nDescription: z\nVersion: 1\nCflags: -I/opt/z/include\n")
+    own = "prefix=/opt\nlibdir=/opt/z/lib\nservices=${prefix}/z/services\n"
+    (tmp_path / "z.pc").write_text(f"{own}Name: z\nDescription: z\nVersion: 1.2.3\nCflags: -I/opt/z/include\n")
     described = 'name = "z"\nentry = "zlibVersion"\nversion = "none"\nadvice = "apt-get install z"\n'
     files = 'files.linux = ["libz.so.1"]\n[stub]\nfunctions = ["zlibVersion"]\nfailures = { zlibVersion = 0 }\n'
     (tmp_path / "z.toml").write_text(described + files)
@@ -114,6 +115,9 @@ def test_pkg_config_finds_the_headers_of_the_library_that_stay_where_they_are(la
         monkeypatch.setenv("PKG_CONFIG_PATH", f"{folder}{os.pathsep}{tmp_path}")
         assert_success(latebind("stub", tmp_path / "z.toml", "--output", tmp_path / "stubs"))
         assert run_checked("pkg-config", "--cflags", "z").split()[1:] == ["-I/opt/z/include"]
+        assert run_checked("pkg-config", "--variable=services", "z").strip() == "/opt/z/services"
+        assert run_checked("pkg-config", "--modversion", "z").strip() == "1.2.3", "of the headers"
+        assert "/opt/z/lib" not in run_checked("pkg-config", "--libs", "z")
 
 
 def test_the_headers_are_also_where_debian_has_them(latebind, tmp_path, headers):

@@ -78,14 +78,22 @@ FORMS = {
         ),
         "3.2",
     ),
+    "GMP": (
+        "variable",
+        "",
+        '#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)\nconst char* const thing_version = TEXT(MAJOR) "." TEXT(MINOR);',
+        "3.2",
+    ),
     "MPI": ("two-numbers", "", "int thing_version(int* a, int* b) { *a = MAJOR; *b = MINOR; return 0; }", "3.2"),
     "none": ("none", "", "int thing_version(void) { return 77; }", ""),
 }
 
 
 def describe(version, extra="", name="thing"):
-    """A description whose version has that form."""
+    """A description whose version has that form. A variable is no function of the stub."""
     text = DESCRIBED.format(name=name, version=f'version = "{version}"\n{extra}')
+    if version == "variable":
+        text = text.replace(f'["{name}_version", ', "[")
     return text.replace('minimum = "3.1"\nbuilt = "3.2"\n', "") if version == "none" else text
 
 
@@ -133,6 +141,7 @@ def test_a_version_is_read_in_the_form_that_the_description_names(latebind, tmp_
     old = run_with(program, build_library(tmp_path, code, (3, 0, 9)))
     absent = run_with(program, tmp_path / "gone")
 
+    assert b'"feature":"thing"' in program.read_bytes(), "package managers read which library it opens"
     assert good == (3, version, "")
     assert absent[:2] == (-1, "")
     assert "Thing was not found" in absent[2]
@@ -172,6 +181,7 @@ def test_compatible_says_which_later_versions_are_bound(latebind, tmp_path, comp
         ("text", "int thing_version(void) { return 123456; }", "does not return text"),
         ("text", "const char* thing_version(void) { return 0; }", "does not return text"),
         ("text", 'const char* thing_version(void) { return "none"; }', "returns a text without a version"),
+        ("variable", "long thing_version = 7;", "does not return text"),
         ("structure", "long thing_version(void) { return 77; }", "does not return an address"),
     ],
 )
@@ -195,7 +205,9 @@ int lb_{name}_read_version(void* entry, char* text, size_t size) {{
 def test_two_stubs_that_read_versions_themselves_are_linked_into_one_program(latebind, tmp_path):
     lines, names = [], ("one", "two")
     for name in names:
-        assert_success(write_stub(latebind, tmp_path, describe("own", name=name), name))
+        made = write_stub(latebind, tmp_path, describe("own", name=name), name)
+        assert_success(made)
+        assert f"every program that links the stub needs int lb_{name}_read_version(" in made.stderr
         build_library(tmp_path / name, OWN.format(name=name), (7, 0, 0), name)
         lines += [f'#include "latebind_{name}.h"', f"int {name}_f(void);", READER.format(name=name)]
     main = "int main(void) { return one_f() + two_f() == 14 ? 0 : 1; }\n"
@@ -205,6 +217,7 @@ def test_two_stubs_that_read_versions_themselves_are_linked_into_one_program(lat
 
     variables = {f"{name.upper()}_LIB_PATH": str(tmp_path / name / "7.0.0") for name in names}
     assert_success(run_program(tmp_path / "main", env=variables))
+    assert all(f'"feature":"{name}"'.encode() in (tmp_path / "main").read_bytes() for name in names)
 
 
 @pytest.mark.slow
@@ -331,7 +344,7 @@ def test_functions_of_cxx_are_taken_from_a_library_and_throw_to_the_program(cxx)
 
 def test_variables_are_looked_up_in_the_library_where_the_program_uses_them(cxx):
     folder, printed = cxx
-    assert "2 variables (thing_number, thing_world); for those" in printed
+    assert "2 variables (thing_number, thing_world); include the header of variables" in printed
     assert_success(run_program(folder / "plain", env={"THING_LIB_PATH": str(folder)}))
 
 

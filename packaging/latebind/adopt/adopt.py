@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 _NO_RUNTIME = "links and contains no library that latebind knows"
 _OWN = (f"for another library, describe it, and name the description, too (--preset FILE.toml): {DOCS}/howto/stub.md",)
 _LACKS = (
-    "if they are functions of {title}, its stub lacks them: add them to functions, or list the library itself instead "
-    "of its header"
+    "those that are functions of {title}: list the library itself as functions of the stub, instead of its header; "
+    f"those that are variables: include the header of variables in the files that use them: {DOCS}/howto/stub.md"
+    "#what-cannot-be-bound-late"
 )
 _SHOWS = (
     "without it, functions return what its description says, or end the process; "

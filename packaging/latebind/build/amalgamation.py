@@ -32,7 +32,11 @@ _READER = ("read_version", "image_symbol", "image_keep", "read_text", "read_numb
 """What the project defines to read the version, and what that may call."""
 _READER_DECLARED = """\
 
-/* Yours: reads the version. <latebind/latebind.h> explains it, and the others as functions of the loader. */
+/*
+ * Yours: writes the version of the library that has the symbol `entry` into `text`, such as 2.9.14, and returns 0.
+ * It may call the others: find another symbol of that library, keep the library loaded, and write the version that a
+ * text has, or `count` numbers of `width` bytes; the last two return what yours is to return.
+ */
 #include <stddef.h>
 #ifdef __cplusplus
 extern "C" {{
@@ -86,7 +90,7 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
         path.read_text("utf-8")
         for path in (of_preset, *(loader / "src" / f"{name}.c" for name in names))
         if path.exists()
-    ]  # a described runtime may read its version in the project's own sources
+    ]
     head = _head(loader, _STUB.format(title=source.runtime.title))
     priority = f"LATEBIND_{runtime.upper()}_PRIORITY"
     floor = _floor(runtime, source.minimum) + f'#ifndef {priority}\n#define {priority} "{source.priority}"\n#endif\n'
@@ -94,12 +98,13 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     own_headers = {name.rpartition("/")[2]: text for name, text in described_files.items() if name.endswith(".h")}
     public = (loader / "include" / "latebind" / "stub.h").read_text("utf-8")
     public = public.replace("LB_DECLARE_STUB(onnxruntime);\n\n", "").replace("openvino", runtime)
-    declared = f"\nLB_DECLARE_STUB({runtime});\n"  # below the guard, for the headers of several stubs
+    declared = (
+        f"\nLB_DECLARE_STUB({runtime});\n{declare_reader(source)}"  # below the guard, for the headers of several stubs
+    )
     text = "\n".join([*lines, *_join_sources(loader, bodies, own_headers=own_headers)])
     public_names = [f"{runtime}_{name}" for name in _PUBLIC]
     if source.described and source.described.version == "own":
         public_names += [f"{runtime}_{name}" for name in _READER]
-        declared += _READER_DECLARED.format(name=runtime)
         text = re.sub(r"\blb_(image_symbol|image_keep|read_text|read_numbers)\b", rf"lb_{runtime}_\1", text)
     return {
         f"latebind_{runtime}.c": _C_ONLY.format(
@@ -110,6 +115,12 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
         f"latebind_{runtime}.h": f"{head}{public}{declared}",
         **({f"latebind_{runtime}_variables.h": text} if (text := source.variables_header()) else {}),
     }
+
+
+def declare_reader(source: StubSource) -> str:
+    """C that declares the version reader which the user writes, and what it may call; "" if latebind writes it."""
+    is_own = source.described is not None and source.described.version == "own"
+    return _READER_DECLARED.format(name=source.runtime.name) if is_own else ""
 
 
 def loader_amalgamation(loader: Path, runtimes: Iterable[tuple[str, str]]) -> dict[str, str]:

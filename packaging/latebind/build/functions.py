@@ -24,7 +24,11 @@ _HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx"})
 _LINKERS = frozenset({"_init", "_fini", "_edata", "_end", "__bss_start", "DllMain", "_DllMainCRTStartup"})
 """What linkers put into every library."""
 _CLASSES = ("_ZTV", "_ZTI", "_ZTS", "_ZTT", "_ZTC", "_ZGV", "_ZGR")
-_VARIABLE = ("variable", "for those that the linker reports, include the header of variables that latebind writes")
+_USE_VARIABLE = (
+    "include the header of variables that latebind writes in each file that uses one; without it, a program is not "
+    "linked, and a module or shared library fails when it is loaded"
+)
+_VARIABLE = ("variable", _USE_VARIABLE)
 _CLASS = ("class symbol", "C++ code cannot derive from these classes, catch them, or call their inline constructors")
 _INLINE = ("inline function", "C++ code has its own copies; name instances of templates to add them")
 _VISUAL = ("Visual C++ symbol", "their names are none in C")
@@ -65,10 +69,10 @@ def find_functions(
     """The functions that `sources` name, and notes about what cannot be in a stub.
 
     A source is a function, a file below `folder` that holds functions, or a pattern (`thing_*`) for those of the files.
-    `entry` is the function that reports the version, in the form `version`.
+    `entry` is the function or variable that reports the version, in the form `version`.
 
-    Raises InputError for a file that cannot be read, LatebindError when nothing is left or a header declares another
-    type of `entry`, NotRun for a header without zig.
+    Raises InputError for a file that cannot be read, LatebindError when nothing is left, a name is that of a variable,
+    or a header declares another type of `entry`, NotRun for a header without zig.
     """
     patterns = [source for source in sources if "*" in source]
     names = {source for source in sources if _NAME.match(source)}
@@ -77,6 +81,10 @@ def find_functions(
         if source not in patterns and source not in names:
             _read(folder / source, declared)
     _check_entry(declared.types.get(entry, ""), entry, version)
+    if wrong := sorted(names & declared.variables):
+        text = f"{show_names(wrong, _SHOWN)}: a variable, which a stub cannot have as a function"
+        advice = "Remove it from the functions: latebind writes a header for variables."
+        raise LatebindError(text, advice=advice)
     chosen = {name for name in declared.functions if _fits(name, patterns)} | names
     if not chosen:
         text = f"no function of {', '.join(sources)} can be in a stub"
@@ -88,20 +96,24 @@ def find_functions(
 
 
 def _check_entry(type_: str, entry: str, version: str) -> None:
-    """Raises LatebindError if a header declares another type of function than the form of the version needs."""
-    returned, _, arguments = type_.partition("(")
+    """Raises LatebindError if a header declares another type than the form of the version needs."""
+    returned, is_function, arguments = type_.partition("(")
     pointers = sum("*" in argument for argument in arguments.split(","))
-    if version == "text":
-        is_right = re.search(r"\bchar\b.*\*", returned) and not pointers
+    if version in ("", "own", "none"):
+        is_right = True
+    elif version == "variable" or not is_function:
+        is_right = version == "variable" and re.fullmatch(r"(const )?char \*( ?const)?", type_) is not None
+    elif version == "text":
+        is_right = re.search(r"\bchar\b.*\*", returned) is not None and not pointers
     elif version == "structure":
         is_right = "*" in returned and not pointers
     elif version == "integer":
         is_right = not {"*", "void"} & {*returned, *returned.split()} and not pointers
     else:
-        is_right = pointers == {"integer-out": 1, **NUMBERS}.get(version, pointers)
+        is_right = pointers == {"integer-out": 1, **NUMBERS}[version]
     if type_ and not is_right:
         text = f'{entry} has the type {type_}, which does not fit version = "{version}"'
-        raise LatebindError(text, advice="Name the function that reports the version, or another form of version.")
+        raise LatebindError(text, advice="Name what reports the version, or another form of version.")
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

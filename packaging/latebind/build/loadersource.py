@@ -24,6 +24,23 @@ _READER = """\
 /* Reads the version without calling anything that an old runtime may lack. */
 int lb_{name}_read_version(void* entry, char* text, size_t size);
 """
+_READ_FUNCTION = """
+/* It calls nothing else in the runtime, which may be too old for the rest. */
+LB_CALLS_RUNTIME int lb_{name}_read_version(void* entry, char* text, size_t size) {{
+  {returned} (*tell)({types}) = NULL;
+  memcpy(&tell, &entry, sizeof tell); /* on POSIX and Windows, pointers to data and to functions have the same bytes */
+  if (!tell) return 1;
+{body}
+}}
+"""
+_READ_VARIABLE = """
+int lb_{name}_read_version(void* entry, char* text, size_t size) {{
+  const char* told = NULL;
+  if (!entry) return 1;
+  memcpy(&told, entry, sizeof told);
+  return lb_read_text(told, text, size);
+}}
+"""
 _CHECK = """\
 /* Checks that no function that the loader declares is missing from the runtime's table. */
 int lb_{name}_check(void* entry, lb_version version, char* text, size_t size);
@@ -90,15 +107,12 @@ def _variants(runtime: RuntimePreset) -> str:
 
 
 def write_sources(config: Config, folder: Path) -> list[Path]:
-    """Write latebind/<name>.h and <name>.c of every runtime that the project describes; the files, unchanged ones too.
-
-    A runtime that reads its version in the project's own way has no source.
-    """
+    """Write latebind/<name>.h and <name>.c of every runtime that the project describes; all files, changed or not."""
     texts: dict[str, str] = {}
     for runtime in config.document.runtime:
         if runtime.describe is not None:
             header, source = _render_runtime(runtime, f"{config.file.name} by latebind")
-            texts |= {f"latebind/{runtime.name}.h": header, **({f"{runtime.name}.c": source} if source else {})}
+            texts |= {f"latebind/{runtime.name}.h": header, f"{runtime.name}.c": source}
     return write_changed(texts, folder)
 
 
@@ -114,8 +128,8 @@ def write_single(uses: Sequence[RuntimeUse], folder: Path) -> list[Path]:
 
 
 def _render_runtime(runtime: RuntimeUse, origin: str) -> tuple[str, str]:
-    """The header of a runtime and the source that reads its version; "" for one that is not made here."""
-    source = version_source(runtime.describe) if runtime.describe else ""
+    """The header of a runtime and its source; "" for one that is not made here."""
+    source = described_source(runtime.describe) if runtime.describe else ""
     return runtime_header(runtime.traits, runtime.minimum, origin), source
 
 
@@ -129,11 +143,24 @@ def write_changed(texts: Mapping[str, str], folder: Path) -> list[Path]:
     return list(text_by_path)
 
 
-def version_source(described: DescribedRuntime) -> str:
-    """The source that reads the version in the form that the description names; "" where latebind writes none."""
+def described_source(described: DescribedRuntime) -> str:
+    """The source of a described runtime: its note for package managers, and the function that reads its version."""
+    return fill(
+        "runtime_version.c",
+        name=described.name,
+        macro=described.name.upper(),
+        title=described.title or described.name,
+        reader=_version_reader(described),
+    )
+
+
+def _version_reader(described: DescribedRuntime) -> str:
+    """The function that reads the version in the form that the description names; "" where latebind writes none."""
     form = described.version
     if form in ("none", "own"):
         return ""
+    if form == "variable":
+        return _READ_VARIABLE.format(name=described.name)
     if form == "text":  # the argument is for functions such as OpenSSL_version(int)
         returned, types, body = "const char*", "int", ["return lb_read_text(tell(0), text, size);"]
     elif form == "structure":
@@ -151,15 +178,7 @@ def version_source(described: DescribedRuntime) -> str:
         read_lines = [f"unsigned numbers[{count}] = {{0}};", f"tell({addresses});", _READ_NUMBERS]
         returned, types, body = "void", ", ".join(["unsigned*"] * count), read_lines
     text = "\n".join(f"  {line}" for line in body)
-    return fill(
-        "runtime_version.c",
-        name=described.name,
-        macro=described.name.upper(),
-        title=described.title or described.name,
-        returned=returned,
-        types=types,
-        body=text,
-    )
+    return _READ_FUNCTION.format(name=described.name, returned=returned, types=types, body=text)
 
 
 def _split(scale: Sequence[int], bits: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.build.amalgamation import amalgamation
+from latebind.build.amalgamation import amalgamation, declare_reader
 from latebind.build.loadersource import write_changed
 from latebind.build.stage import swap_in
 from latebind.build.visualcpp import VISUAL_CPP_FOLDER, VisualCpp
@@ -32,6 +33,8 @@ IN_FRONT = "lib/cmake/latebind/inFront.cmake"
 _MARK = ".latebind"
 """The file that says which stubs a folder has."""
 _TIME_LIMIT = 600.0
+_VERSION = re.compile(r"^Version: (.*)$", re.MULTILINE)
+_FLAGS = re.compile(r"^Cflags: .*$", re.MULTILINE)
 
 
 class _Installed(msgspec.Struct, frozen=True):
@@ -53,6 +56,25 @@ def _read_mark(prefix: Path) -> dict[str, _Installed]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledHeaders:
+    """A library's headers that stay where they are, as its own pkg-config file describes them."""
+
+    flags: str
+    """How a compiler finds them."""
+    version: str
+    variables: tuple[tuple[str, str], ...]
+    """What builds ask pkg-config for besides, with values."""
+
+    def describe(self, text: str) -> str:
+        """The stub's pkg-config file, `text`, with what the library's own says, but not where libraries are."""
+        places = ("prefix", "includedir", "libdir", "pcfiledir")
+        kept = "".join(f"{key}={value}\n" for key, value in self.variables if not key.endswith(places))
+        version = self.version or _VERSION.findall(text)[0]
+        text = _VERSION.sub(lambda _: f"Version: {version}", text.replace("\nName: ", f"{kept}\nName: ", 1))
+        return _FLAGS.sub(lambda line: f"{line[0]} {self.flags}".rstrip(), text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stub:
     """A stub for one target."""
 
@@ -63,8 +85,8 @@ class Stub:
     loader: Path
     headers: Path | None = None
     """A folder of the runtime's official headers to install as well."""
-    header_flags: str = ""
-    """How a compiler finds the headers that stay where they are, for the stub's pkg-config file."""
+    installed: InstalledHeaders | None = None
+    """The headers that stay where they are, for the stub's pkg-config file."""
     visual_cpp: Path | None = None
     """zig, if a stub for Windows is to have a library for Visual C++ as well."""
 
@@ -115,19 +137,17 @@ class Stub:
             if ended.returncode != 0:
                 text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
                 raise BuildError(f"{text}\n{tail(ended.output)}")
-        if self.header_flags:
-            self._name_headers(prefix)
-        if variables := self.source.variables_header():
-            write_text(prefix / "include" / "latebind" / f"{self.source.runtime.name}_variables.h", variables)
+        if self.installed:
+            file = prefix / "lib" / "pkgconfig" / f"{self.source.names.pkg_config_name}.pc"
+            write_text(file, self.installed.describe(file.read_text("utf-8")))
+        written = {"variables": self.source.variables_header(), "version": declare_reader(self.source)}
+        for kind, text in written.items():
+            if text:
+                write_text(prefix / "include" / "latebind" / f"{self.source.runtime.name}_{kind}.h", text)
         if self.visual_cpp is not None and self.target.system == "windows":
             headers = self.loader / "stub" / "msvc"
             compiler = VisualCpp(zig=self.visual_cpp, target=self.target, headers=headers, environment=environment)
             self._install_for_visual_cpp(compiler, folder / "single", prefix)
-
-    def _name_headers(self, prefix: Path) -> None:
-        file = prefix / "lib" / "pkgconfig" / f"{self.source.names.pkg_config_name}.pc"
-        text, flags = file.read_text("utf-8"), "Cflags: -I${includedir}"
-        write_text(file, text.replace(f"{flags}\n", f"{flags} {self.header_flags}\n"))
 
     def _install_for_visual_cpp(self, compiler: VisualCpp, single: Path, prefix: Path) -> None:
         """Add the library for Visual C++, and a file with which pkg-config finds it."""
@@ -135,7 +155,10 @@ class Stub:
         compiler.build(single / f"latebind_{self.source.runtime.name}.c", folder / f"{names.library}.lib")
         file = Path("pkgconfig") / f"{self.source.names.pkg_config_name}.pc"
         text = (prefix / "lib" / file).read_text("utf-8")
-        moved = {"prefix=${pcfiledir}/../..": "prefix=${pcfiledir}/../../..", "/lib\n": f"/{VISUAL_CPP_FOLDER}\n"}
+        moved = {
+            "prefix=${pcfiledir}/../..": "prefix=${pcfiledir}/../../..",
+            "libdir=${prefix}/lib\n": f"libdir=${{prefix}}/{VISUAL_CPP_FOLDER}\n",
+        }
         for before, after in moved.items():
             text = text.replace(before, after)
         (folder / "pkgconfig").mkdir()
@@ -179,7 +202,7 @@ class Stub:
             self.toolchain.fingerprint(),
             self.source.minimum,
             self.source.priority,
-            self.header_flags,
+            repr(self.installed),
         ]
         texts = [text for pair in sorted({**self._names(), **self.source.files()}.items()) for text in pair]
         kinds = "visual-cpp" if self.visual_cpp is not None else ""

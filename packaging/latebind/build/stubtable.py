@@ -12,18 +12,22 @@ from msgspec import structs
 from packaging.version import Version
 
 from latebind.build.functions import find_functions, show_names
-from latebind.build.loadersource import runtime_header, version_source
+from latebind.build.loadersource import described_source, runtime_header
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import LatebindError
 from latebind.fill import fill
 from latebind.tables.functions import FunctionTable, function_table
 from latebind.tables.presets import RuntimePreset, StubNames
-from loadcheck.text import plural
+from loadcheck.text import DOCS, plural
 
 if TYPE_CHECKING:
     from latebind.config.described import DescribedRuntime
 
 ABORT, NOTHING = "abort", "nothing"
+_OWN_READER = (
+    "every program that links the stub needs int lb_{name}_read_version(void* entry, char* text, size_t size), which "
+    f"you write in C: {DOCS}/howto/stub.md#how-the-library-reports-its-version"
+)
 _MOST = 16_000
 """The most functions in a table: a function's number is a 16-bit operand on arm64."""
 
@@ -53,8 +57,7 @@ class StubSource:
         if self.described:
             header = runtime_header(self.runtime, self.minimum, "a description by latebind")
             files[f"latebind/{self.runtime.name}.h"] = header
-            if source := version_source(self.described):
-                files[f"{self.runtime.name}.c"] = source
+            files[f"{self.runtime.name}.c"] = described_source(self.described)
         return files
 
     def variables_header(self) -> str:
@@ -91,6 +94,8 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
                     f"{pattern!r} matches no function of the stub", where="stub.failures", advice=advice
                 )
         notes += _list_ending(table, described.stub.failures, preset.title)
+    if described and described.version == "own":
+        notes.append(_OWN_READER.format(name=preset.name))
     source = StubSource(
         runtime=preset,
         names=preset.stub,

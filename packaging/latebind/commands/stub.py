@@ -13,7 +13,7 @@ from latebind.commands.common import Add, add_format, add_target, new_folder, pr
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
-    from latebind.build.stub import Stub
+    from latebind.build.stub import InstalledHeaders, Stub
     from latebind.build.stubtable import StubSource
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
@@ -130,17 +130,26 @@ def _preset(arguments: argparse.Namespace) -> RuntimeUse:
     return RuntimeUse(preset=runtime.name, minimum=minimum, drop_in=True)
 
 
-def _find_header_flags(name: str, output: Path) -> str:
-    """Where this machine's pkg-config finds the headers of a library: not by a stub in `output`."""
+def _ask_pkg_config(name: str, output: Path) -> InstalledHeaders | None:
+    """What this machine's pkg-config knows of a library's headers, not from a stub in `output`; None for nothing."""
+    from latebind.build.stub import InstalledHeaders
     from latebind.system.run import run
 
     program = shutil.which("pkg-config")
     if program is None:
-        return ""
+        return None
     folders = os.environ.get("PKG_CONFIG_PATH", "").split(os.pathsep)
     others = os.pathsep.join(folder for folder in folders if not Path(folder).resolve().is_relative_to(output))
-    ended = run([program, "--cflags", name], env={**os.environ, "PKG_CONFIG_PATH": others}, timeout=60, check=False)
-    return ended.output.strip() if ended.returncode == 0 else ""
+
+    def ask(question: str) -> str | None:
+        ended = run([program, question, name], env={**os.environ, "PKG_CONFIG_PATH": others}, timeout=60, check=False)
+        return ended.output.strip() if ended.returncode == 0 else None
+
+    flags = ask("--cflags")
+    if flags is None:
+        return None
+    variables = {key: ask(f"--variable={key}") or "" for key in sorted((ask("--print-variables") or "").split())}
+    return InstalledHeaders(flags=flags, version=ask("--modversion") or "", variables=tuple(variables.items()))
 
 
 def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[Target]) -> list[Stub]:
@@ -154,11 +163,12 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[
     headers = arguments.headers and arguments.headers.resolve()
     if headers and not list(headers.rglob("*.h")):
         raise LatebindError("contains no header", where=str(headers), advice="Name the folder of the official headers.")
-    flags = "" if headers else _find_header_flags(source.names.pkg_config_name, arguments.output.resolve())
+    asks = not headers and any(target.rid == host_rid() for target in targets)
+    installed = _ask_pkg_config(source.names.pkg_config_name, arguments.output.resolve()) if asks else None
     return [
         Stub(
             source=source,
-            header_flags=flags if target.rid == host_rid() else "",
+            installed=installed if target.rid == host_rid() else None,
             target=target,
             floor=target.floor,
             toolchain=toolchain("zig", target),

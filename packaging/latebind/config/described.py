@@ -160,17 +160,27 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     entry: Annotated[
         str,
         Meta(
-            description="An exported function that only this library has, such as thing_version.",
+            description="An exported function (or variable) that only this library has, such as thing_version.",
             extra_json_schema={"pattern": C_FUNCTION.pattern},
         ),
     ]
     version: Annotated[
         Literal[
-            "text", "integer", "integer-out", "two-numbers", "three-numbers", "four-numbers", "structure", "none", "own"
+            "text",
+            "integer",
+            "integer-out",
+            "two-numbers",
+            "three-numbers",
+            "four-numbers",
+            "structure",
+            "variable",
+            "none",
+            "own",
         ],
         Meta(
             description="How `entry` reports the version: as text, as an integer with `scale`, through pointers to "
-            "integers, as a structure with `bits`, not at all, or by your own lb_<name>_read_version()."
+            "integers, as a structure with `bits`, as a variable with text, not at all, or by your own "
+            "lb_<name>_read_version()."
         ),
     ]
     scale: Annotated[

@@ -76,4 +76,4 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
     @property
     def has_text(self) -> bool:
         """Whether its library may hold its version as text, which a compiled stand-in for it changes."""
-        return self.describe is None or self.describe.version in ("text", "own")
+        return self.describe is None or self.describe.version in ("text", "variable", "own")
