@@ -244,6 +244,30 @@ def test_one_folder_has_several_stubs_and_replaces_only_the_one_that_is_made_aga
     assert (prefix / "lib/libtwo.a").read_bytes() == first
 
 
+def test_a_stub_can_have_only_what_a_program_calls(latebind, tmp_path):
+    code = 'const char* thing_version(void) { return "3.2"; }'
+    code += "\nint thing_number, thing_other; int thing_unused(void) { return 2; }"
+    library = build_library(tmp_path, code, (3, 2, 1)) / "libthing.so"
+    (tmp_path / "user.c").write_text(
+        "int thing_f(void); extern int thing_number; int main(void) { return thing_f() + thing_number; }"
+    )
+    compile_c(tmp_path / "user.c", library, "-o", tmp_path / "user")
+    compile_c("-xc", "-shared", "-fPIC", "/dev/null", "-o", tmp_path / "other.so")
+    described = describe("text").replace('["thing_version", "thing_f"]', f'["{library}"]').replace('"*" = -1', "")
+    (tmp_path / "thing.toml").write_text(described)
+
+    def make(user):
+        return latebind("stub", tmp_path / "thing.toml", "--called-by", user, "--source", "--output", tmp_path / "made")
+
+    made = make(tmp_path / "user")
+    assert_success(made)
+    assert "not in the stub: 1 variable (thing_number); include" in made.stderr
+    assert "1 function would end the process without Thing (thing_f)" in made.stderr
+    assert "thing_unused" not in (tmp_path / "made/latebind_thing.c").read_text()
+    assert_refused(make(tmp_path / "other.so"), "no function of", "is called", "--called-by")
+    assert_refused(make(tmp_path / "user.c"), "is not a shared library")
+
+
 def test_a_cxx_compiler_gets_one_error_that_says_what_to_use(latebind, tmp_path):
     if not (compiler := shutil.which("g++") or shutil.which("clang++")):
         pytest.skip("not run: there is no C++ compiler here: apt-get install g++")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
 from latebind.config.described import NUMBERS
@@ -18,6 +18,9 @@ from latebind.system.run import run, tail
 from latebind.tables.functions import FunctionTable
 from loadcheck.binary.read import read_image
 from loadcheck.text import plural
+
+if TYPE_CHECKING:
+    from loadcheck.binary import Image
 
 _NAME = re.compile(r"^[A-Za-z_]\w*$")
 _HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx"})
@@ -63,10 +66,24 @@ class Declared:
             (self.functions if is_function else self.variables).add(name)
 
 
+def list_called(files: Iterable[Path]) -> frozenset[str]:
+    """The functions and variables that programs and libraries take from others.
+
+    A program exports the variables that it takes: the linker gives it copies.
+
+    Raises InputError for a file that cannot be read, or is none.
+    """
+    images = [_read_image(path) for path in files]
+    return frozenset(
+        {symbol.name for image in images for symbol in image.imports}
+        | {symbol.name for image in images for symbol in image.exports}
+    )
+
+
 def find_functions(
-    sources: Sequence[str], folder: Path, entry: str = "", version: str = ""
+    sources: Sequence[str], folder: Path, entry: str = "", version: str = "", called: frozenset[str] | None = None
 ) -> tuple[FunctionTable, list[str]]:
-    """The functions that `sources` name, and notes about what cannot be in a stub.
+    """The functions that `sources` name, and notes about what cannot be in a stub; only of what is `called`, if given.
 
     A source is a function, a file below `folder` that holds functions, or a pattern (`thing_*`) for those of the files.
     `entry` is the function or variable that reports the version, in the form `version`.
@@ -86,6 +103,13 @@ def find_functions(
         advice = "Remove it from the functions: latebind writes a header for variables."
         raise LatebindError(text, advice=advice)
     chosen = {name for name in declared.functions if _fits(name, patterns)} | names
+    if called is not None:
+        chosen &= called
+        for others in (declared.variables, declared.classes, declared.inline, declared.visual_cpp):
+            others.intersection_update(called)
+    if not chosen and called is not None:
+        advice = "Name a program or library that is linked with the library, or leave --called-by out."
+        raise LatebindError(f"no function of {', '.join(sources)} is called", advice=advice)
     if not chosen:
         text = f"no function of {', '.join(sources)} can be in a stub"
         raise LatebindError(text, advice="Name functions, a shared library, a .def file or a header.")
@@ -130,21 +154,30 @@ def show_names(names: Sequence[str], most: int) -> str:
 
 
 def _read(path: Path, declared: Declared) -> None:
+    if path.suffix.lower() == ".def":
+        _read_def(_read_bytes(path), declared)
+    elif path.suffix.lower() in _HEADERS:
+        _read_bytes(path)
+        _read_header(path, declared)
+    else:
+        for export in _read_image(path).exports:
+            declared.add(export.name, is_function=export.kind == "func", is_weak=export.is_weak)
+
+
+def _read_bytes(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         text = f"cannot be read: {error.strerror}"
         advice = "Name a function, a shared library, a .def file or a header."
         raise InputError(text, where=str(path), advice=advice) from error
-    if path.suffix.lower() == ".def":
-        _read_def(data, declared)
-    elif path.suffix.lower() in _HEADERS:
-        _read_header(path, declared)
-    elif image := read_image(data, path.name):
-        for export in image.exports:
-            declared.add(export.name, is_function=export.kind == "func", is_weak=export.is_weak)
-    else:
+
+
+def _read_image(path: Path) -> Image:
+    image = read_image(_read_bytes(path), path.name)
+    if image is None:
         raise InputError("is not a shared library, a .def file or a header", where=str(path))
+    return image
 
 
 def _read_def(data: bytes, declared: Declared) -> None:

@@ -72,8 +72,12 @@ class StubSource:
         )
 
 
-def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str]]:
+def stub_source(
+    runtime: RuntimeUse, folder: Path, called: frozenset[str] | None = None
+) -> tuple[StubSource, list[str]]:
     """The stub of a project's runtime, and notes about what cannot be in it. `folder` is that of its native sources.
+
+    It has only what is `called`, if given, of a described runtime.
 
     Raises LatebindError for a runtime without a stub, and what `find_functions` raises.
     """
@@ -83,11 +87,15 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
         advice = "List its functions below [runtime.describe.stub]."
         raise LatebindError(f"there is no stub of {preset.title}", advice=advice)
     if described and described.stub:
-        table, notes = find_functions(described.stub.functions, folder, described.entry, described.version)
+        table, notes = find_functions(described.stub.functions, folder, described.entry, described.version, called)
         newer = {name for names in described.stub.since.values() for name in names}
         oldest = tuple(name for name in table.functions["0.0"] if name not in newer)
-        table = structs.replace(table, functions={"0.0": oldest, **described.stub.since})
-        for pattern in described.stub.failures:
+        since = {
+            version: tuple(name for name in names if called is None or name in called)
+            for version, names in described.stub.since.items()
+        }
+        table = structs.replace(table, functions={"0.0": oldest, **since})
+        for pattern in described.stub.failures if called is None else ():
             if not any(fnmatchcase(name, pattern) for name in table.since):
                 advice = "Correct the pattern, or add the function to functions or since."
                 raise LatebindError(

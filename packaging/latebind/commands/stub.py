@@ -44,6 +44,14 @@ def declare_stub(add: Add) -> None:
         help="functions of a described runtime: a library, .def file or header, a name, or a pattern; may be repeated",
     )
     command.add_argument(
+        "--called-by",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="put in only what a program or library, linked with the described runtime, calls; may be repeated",
+    )
+    command.add_argument(
         "--headers", type=Path, metavar="DIR", help="folder of the official headers to install as well"
     )
     command.add_argument(
@@ -92,6 +100,7 @@ def _targets(arguments: argparse.Namespace) -> list[Target]:
 
 def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSource:
     """What the stub is made of; prints what cannot be in it. Raises LatebindError for a runtime without a stub."""
+    from latebind.build.functions import list_called
     from latebind.build.stubtable import stub_source
     from latebind.config.file import load_described
     from latebind.system.log import LOG
@@ -108,7 +117,8 @@ def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSou
         runtime, folder = load_described(file, systems, arguments.minimum or "", functions), file.parent
     else:
         runtime, folder = _preset(arguments), Path()
-    source, notes = stub_source(runtime, folder)
+    called = list_called(arguments.called_by) if arguments.called_by else None
+    source, notes = stub_source(runtime, folder, called)
     for note in notes:
         LOG.say(note)
     return source
@@ -124,6 +134,9 @@ def _preset(arguments: argparse.Namespace) -> RuntimeUse:
     if arguments.functions:
         text = f"latebind already knows the functions of {runtime.title}"
         raise LatebindError(text, advice="Leave --functions out; it is for a runtime that a file describes.")
+    if arguments.called_by:
+        text = f"the stub of {runtime.title} always has all functions"
+        raise LatebindError(text, advice="Leave --called-by out; it is for a runtime that a file describes.")
     minimum = arguments.minimum or runtime.floor
     if not RUNTIME_VERSION.match(minimum):
         raise LatebindError(f"{minimum!r} is not a version", advice="Write it as 1.19 or 1.19.2.")
