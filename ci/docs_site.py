@@ -51,6 +51,7 @@ PLACED = {
 """Files of the repository that are pages of the site, and where."""
 
 _RECORDS = "decisions/0"
+_EVIDENCE = ("census.md", "compare.md", "sabotage.md", "truth.md")  # their tables have words of every message
 CHECKS = "checks/index.md"
 """The list of checks. A link `[LB101](checks/index.md)` leads to the check's own page on the site."""
 _CHECK = re.compile(r"\[(LB\d{3})\]\(")
@@ -93,10 +94,12 @@ def generate_pages() -> Mapping[str, str]:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """The page with every relative link right for the site. Records of decisions are left out of the search."""
+    """The page with every link right for the site. The search leaves out decisions, and finds evidence last."""
     here = page.file.src_uri
     if here.startswith(_RECORDS):
         page.meta["search"] = {"exclude": True}
+    elif here in _EVIDENCE:
+        page.meta["search"] = {"boost": 0.4}
     placed = placed_links(markdown, here, lambda why: _LOG.warning("%s: %s", here, why))
     return _CHECK_ROW.sub(r"| [\1](\1.md) |", placed) if here == CHECKS else placed
 
