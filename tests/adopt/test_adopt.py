@@ -142,6 +142,28 @@ failures = { "mine_v*" = "message" }
     assert lines[3:] == ["--apply: nothing to write"]
 
 
+def test_each_library_that_a_program_links_gets_its_stub(latebind, tmp_path):
+    presets, program = [], tmp_path / "program"
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.c").write_text(f"int {name}_entry(void) {{ return 0; }}")
+        soname = f"-Wl,-soname,lib{name}.so.1"
+        run_checked("cc", "-shared", "-fPIC", soname, tmp_path / f"{name}.c", "-o", tmp_path / f"lib{name}.so")
+        described = f'name = "{name}"\nentry = "{name}_entry"\nversion = "none"\nfiles.linux = ["lib{name}.so.1"]\n'
+        stub = f'advice = "apt-get install {name}"\n[stub]\nfunctions = ["{name}_entry"]\n'
+        (tmp_path / f"{name}.toml").write_text(described + stub)
+        presets += ["--preset", tmp_path / f"{name}.toml"]
+    (tmp_path / "main.c").write_text(
+        "int one_entry(void), two_entry(void); int main(void) { return one_entry() + two_entry(); }"
+    )
+    run_checked("cc", tmp_path / "main.c", tmp_path / "libone.so", tmp_path / "libtwo.so", "-o", program)
+
+    lines = assert_success(latebind("adopt", *presets, program)).splitlines()
+
+    stubs = [f"latebind stub {tmp_path / name}.toml --output stubs; " for name in ("one", "two")]
+    [after] = [line for line in lines if line.startswith("next: ")]
+    assert after.startswith(f"next: {''.join(stubs)}export ")
+
+
 def test_sources_that_latebind_cannot_build_are_no_package(latebind, tmp_path):
     (tmp_path / "SConstruct").touch()
     lines = assert_success(latebind("adopt", tmp_path)).splitlines()

@@ -135,12 +135,13 @@ def _describe_product(product: Product, name: str) -> Adoption:
 
 def _advise_stub(product: Product) -> tuple[str, ...]:
     """What to do with the build that made a package by hand."""
-    runtime, prefix = product.runtimes[0], f"$PWD/stubs/{host_rid()}"
+    prefix = f"$PWD/stubs/{host_rid()}"
     folder = f"{prefix}/lib"
+    stubs = "; ".join(f"latebind stub {runtime.stub_argument} --output stubs" for runtime in product.runtimes)
     places = {"LIBRARY_PATH": folder, "PKG_CONFIG_PATH": f"{folder}/pkgconfig", "CMAKE_PREFIX_PATH": prefix}
     paths = " ".join(f"{name}={place}:${name}" for name, place in places.items())
     return (
-        f"next: latebind stub {runtime.stub_argument} --output stubs; export {paths}; build again from scratch",
+        f"next: {stubs}; export {paths}; build again from scratch",
         f"a folder that your build names itself (-L) is searched first: name {folder} there",
         f"to keep it in your sources: {_RECIPES}#the-stub-as-one-c-file",
     )

@@ -27,7 +27,7 @@ def declare_adopt(add: Add) -> None:
         action="append",
         default=[],
         metavar="FILE.toml",
-        help="also look for a library that a file describes",
+        help="also look for a library that a file describes; may be repeated",
     )
     command.add_argument("--apply", action="store_true", help="write the change that is shown")
     command.add_argument("--download", action="store_true", help="let a CMake project download its dependencies")
