@@ -75,6 +75,20 @@ def test_copies_of_one_name_are_one_library_in_a_process(environment, library):
     assert message.endswith("all have one name, so that the copy that is loaded first serves all")
 
 
+def test_distributions_that_replace_files_of_each_other_are_named(environment, library):
+    root, install = environment
+    ours = {"onnxruntime/capi/libonnxruntime.so.1.28.0": library("libonnxruntime.so.1")}
+    install("onnxruntime_gpu", {**ours, "onnxruntime/capi/libonnxruntime_providers_cuda.so": library("libcuda.so")})
+    assert audit(root, "LB119") == ([], [])
+    install("onnxruntime", ours)
+
+    rows, evidence = audit(root, "LB119")
+
+    both = "onnxruntime 1.0 and onnxruntime-gpu 1.0 install the same files"
+    assert rows == [("warning", f"{both}: the last one replaced those of the others")]
+    assert evidence == ["onnxruntime/capi/libonnxruntime.so.1.28.0"]
+
+
 def test_one_distribution_may_have_what_it_likes(environment, library):
     root, install = environment
     install("torch", {"torch/lib/libgomp.so.1": library("libgomp.so.1"), "torch/libomp.so": library("libomp.so")})

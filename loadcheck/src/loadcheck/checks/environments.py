@@ -20,6 +20,7 @@ from loadcheck.readers.contents import GRAFTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from packaging.requirements import Requirement
 
@@ -35,8 +36,8 @@ _OF_PYTHON = re.compile(r"(?:lib)?python3.*")
     "LB119",
     "Library that several distributions install",
     "warning",
-    because="Programs that import the distributions may crash or be slow. The finding is a note if the copies have one "
-    "name, so that a process loads only one of them.",
+    because="Programs that import the distributions may crash or be slow; of one file, only the last copy is there. "
+    "The finding is a note if the copies have one name, so that a process loads only one of them.",
     kinds=("environment",),
     example="infomap 2.10.1: libgomp-e985bcbb.so.1.0.0; torch 2.13.0: libgomp.so.1",
     fix="Import one of the distributions only, or choose builds that share the library.",
@@ -50,6 +51,8 @@ def library_of_several(package: Contents) -> Hits:
 
     A loader takes a library with another SONAME or file name for another library. If the names are equal, the copy that
     is loaded first serves both distributions.
+
+    Distributions that install files of one name replace each other's files, as `onnxruntime` and `onnxruntime-gpu` do.
     """
     families: dict[str, dict[str, list[tuple[File, Image]]]] = defaultdict(lambda: defaultdict(list))
     for installed, file, image in _list_owned(package):
@@ -60,6 +63,7 @@ def library_of_several(package: Contents) -> Hits:
         if len(copies) > 1:
             yield _judge_copies(family, copies)
     yield from _judge_majors(package)
+    yield from _judge_replaced(package)
 
 
 def _judge_copies(family: str, copies: Mapping[str, list[tuple[File, Image]]]) -> Hit:
@@ -95,6 +99,26 @@ def _judge_majors(package: Contents) -> Hits:
                 evidence=tuple(row for rows in majors.values() for row in rows),
                 fix="Choose builds of the distributions for one major version of CUDA.",
             )
+
+
+def _judge_replaced(package: Contents) -> Hits:
+    """Native files that several distributions have put into one place."""
+    owners: dict[tuple[Path, str], list[str]] = defaultdict(list)
+    for installed in package.environment.installed if package.environment else ():
+        for name in installed.files:
+            owners[installed.folder, name].append(str(installed))
+    shared: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for (_, name), several in sorted(owners.items()):
+        if len(several) > 1:
+            shared[tuple(sorted(several))].append(name)
+    for together, names in shared.items():
+        yield Hit(
+            cause=f"files of {' '.join(owner.partition(' ')[0] for owner in together)}",
+            message=f"{list_names(together)} install the same files: the last one replaced those of the others",
+            evidence=tuple(names),
+            fix="Uninstall all of these distributions, and install the one that is needed: to uninstall one alone "
+            "removes files of the others.",
+        )
 
 
 def _stem(file: File, image: Image) -> str:

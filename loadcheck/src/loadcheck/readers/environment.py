@@ -36,6 +36,8 @@ class Installed:
 
     name: str
     version: str
+    folder: Path = Path()
+    """The folder below which its files are."""
     requires: tuple[str, ...] = ()
     files: frozenset[str] = frozenset()
     """The native files that it has installed."""
@@ -122,6 +124,7 @@ def _read_distribution(info: Path) -> Installed | None:
     return Installed(
         name=canonicalize_name(name),
         version=version,
+        folder=info.parent,
         requires=fields.get("requires_dist", ()),
         files=frozenset(_list_native(info)),
     )
