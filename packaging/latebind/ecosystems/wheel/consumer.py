@@ -13,7 +13,14 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
-from latebind.ecosystems.wheel.environment import Installed, disturbances, is_left_out, make_environment, upgrade
+from latebind.ecosystems.wheel.environment import (
+    Installed,
+    disturbances,
+    is_left_out,
+    keep_compiled,
+    make_environment,
+    upgrade,
+)
 from latebind.ecosystems.wheel.files import wheels_for, wheels_on
 from latebind.ecosystems.wheel.layouts import Start, start_consumer
 from latebind.errors import InputError, LatebindError, NotRun
@@ -189,6 +196,7 @@ def _run_consumer(bench: Bench, ready: Installed, start: Start) -> tuple[Consume
         advice=bench.crash_advice,
         machine=bench.machine,
     )
+    keep_compiled(bench, ready)
     libraries = tuple(str(bench.machine.local(name)) for name in ended.result.libraries)
     ended = replace(ended, result=msgspec.structs.replace(ended.result, libraries=libraries))
     with failing_at("load"):

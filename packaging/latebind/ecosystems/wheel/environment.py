@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -26,7 +26,8 @@ from latebind.text import ending
 from latebind.verify.cases.index import installer_environment
 from latebind.verify.cases.installers import Installer, Uv, consumer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
-from latebind.verify.run.supply import Environment, empty_environment, runtime_libraries
+from latebind.verify.run.bytecode import give_byte_code, keep_byte_code
+from latebind.verify.run.supply import SHARED, Environment, empty_environment, runtime_libraries
 from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _SUFFIXES = (".so", ".dylib", ".dll")
 _SHOWN = 200
 _SHARED = ("pyinstaller", "pyinstaller-file")
 """Layouts that need an interpreter with a shared library."""
+_AS_INSTALLED = ("venv", "target")
+"""Layouts that move no file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +73,7 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         tool = _link_by(tool, situation.link_mode)
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
+    _share_byte_code(bench, environment, give_byte_code)
     files = _list_files(environment.site, wheels)
     library = _break_runtime(bench, environment)
     if situation.unprivileged:
@@ -77,6 +81,17 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         hand_over(home, answers)
     prefix = python.prefix if machine.is_host else str(machine.base)
     return Installed(environment=environment, home=home, answers=answers, prefix=prefix, library=library, files=files)
+
+
+def _share_byte_code(bench: Bench, environment: Environment, share: Callable[..., None]) -> None:
+    """Give or keep byte-code, unless the scenario moves packages, or has files that are not links into uv's cache."""
+    if bench.situation.layout in _AS_INSTALLED and not bench.situation.link_mode:
+        share(environment, bench.supply.folder / SHARED, ours=_names(bench))
+
+
+def _names(bench: Bench) -> list[str]:
+    """The distributions of the project."""
+    return [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
 
 
 def _link_by(tool: Installer, mode: str) -> Installer:
@@ -88,6 +103,12 @@ def _link_by(tool: Installer, mode: str) -> Installer:
 def upgrade(bench: Bench, ready: Installed) -> None:
     """Put the test case's runtime in place of the one that was installed first."""
     ready.environment.install([f"{bench.case.runtime}=={bench.case.version}"], log=bench.log)
+    _share_byte_code(bench, ready.environment, give_byte_code)
+
+
+def keep_compiled(bench: Bench, ready: Installed) -> None:
+    """Keep what the consumer's Python compiled for the other test cases of the run."""
+    _share_byte_code(bench, ready.environment, keep_byte_code)
 
 
 def is_left_out(bench: Bench, wheel: Artifact) -> bool:
@@ -104,7 +125,7 @@ def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> Non
     Raises NotRun `no-distribution` when the index lacks what the test case needs apart from the packages; LatebindError
     when it has all of that: then the packages require something that nobody has.
     """
-    names = [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
+    names = _names(bench)
     links = wheels[0].path.parent if bench.situation.by_name else None
     try:
         environment.install(_list_requirements(bench, wheels, names), links=links, ours=names, log=bench.log)

@@ -28,7 +28,7 @@ def build_stand_in(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) 
     folder = supply.folder / "stand-ins" / f"{runtime.name}-{version}-{rid}"
     with supply.once(folder) as aside:
         if aside is not None:
-            tree = folder.with_suffix(".build")
+            tree = folder.with_name(f"{folder.name}.build")  # with_suffix() would cut the name at the version's dot
             shutil.rmtree(tree, ignore_errors=True)
             defines = (
                 f"-DSTAND_IN={runtime.preset}", f"-DNAME={name}", f"-DVERSION={version}",

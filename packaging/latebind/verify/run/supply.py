@@ -23,6 +23,7 @@ from latebind.system.run import run
 from latebind.tables.targets import target
 from latebind.text import decisive_line, ending
 from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
+from latebind.verify.run.bytecode import give_byte_code, keep_byte_code
 from loadcheck.archive import sha256
 from loadcheck.text import DOCS
 
@@ -171,11 +172,13 @@ class Supply:
         with _scratch(folder) as (env, log):
             environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
             environment.install([runtime, *self.config.document.verify.python_requires], log=log)
+            give_byte_code(environment, self.folder / SHARED)
             command = machine.argv(environment.python, "-I", *argv, "--out", folder / "result.json")
             variables = consumer_environment(environment.python, env)
             for variable, name in ((PASSED, _LEFT_OUT), (ONLY, _ONLY)):
                 variables |= {variable: machine.path(folder / name)} if (folder / name).is_file() else {}
             ended = run(command, cwd=env, env=variables, timeout=_TIME_LIMIT, log=log)
+            keep_byte_code(environment, self.folder / SHARED)
             if not (folder / "result.json").is_file():
                 why = decisive_line(ended.output)
                 raise ToolError(

@@ -1,0 +1,39 @@
+"""The stand-ins for a runtime: what is built for one target does not disturb another's."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from latebind.config.file import load
+from latebind.config.runtime import RuntimeUse
+from latebind.verify.cases.installers import installer
+from latebind.verify.run import standin
+from latebind.verify.run.supply import Supply
+from tests.client import write_client
+
+RUNTIME = RuntimeUse(preset="onnxruntime", minimum="1.19")
+RIDS = ("linux-x64", "linux-arm64")
+
+
+@pytest.fixture
+def supply(tmp_path):
+    write_client(tmp_path)
+    (home := tmp_path / "home").mkdir()
+    return Supply(config=load(tmp_path / "latebind.toml"), folder=tmp_path / "supply", installer=installer(home))
+
+
+def test_stand_ins_of_a_version_are_built_for_two_targets_at_once(supply, monkeypatch):
+    both = threading.Barrier(len(RIDS), timeout=20)
+
+    def build(rid, _floor, _source, tree, *_defines):
+        tree.mkdir(parents=True)
+        both.wait()
+        for name in ("libonnxruntime.so", "libonnxruntime.so.1"):
+            (tree / name).write_text(rid)
+        both.wait()
+
+    monkeypatch.setattr(standin, "build_library_for", build)
+    with ThreadPoolExecutor(len(RIDS)) as pool:
+        made = pool.map(lambda rid: standin.build_stand_in(supply, RUNTIME, "1.33.0", rid), RIDS)
+        assert [path.read_text() for path in made] == list(RIDS)
