@@ -2,8 +2,11 @@
 // fields and operators, and the theme demands each word of a quotation.
 const QUERY = 2; // what mkdocs-material sends its search worker for each query: SearchMessageType.QUERY
 
+const FOLDERS = /[\w.@~:-]*[\\/](?:[^\s\\/,;:()]*[\\/])+/g; // of a path, before the file
+
 function takeWords(query) {
-  const words = query.split(/[\s:"*^~\\]+/).map((word) => word.replace(/^\W+/, "")).filter(Boolean);
+  const short = query.replace(FOLDERS, (folders) => (folders.includes("homebrew") ? folders : "")); // says nothing else
+  const words = short.split(/[\s:"*^~\\]+/).map((word) => word.replace(/^\W+/, "")).filter(Boolean);
   // ^1 makes a word match as a whole. The last word may be unfinished.
   return words.map((word, place) => (place < words.length - 1 ? `${word}^1` : word)).join(" ");
 }
