@@ -13,7 +13,7 @@ from latebind.config.project import Project
 from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.consumer import find_consumer, find_registry
-from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, questions
+from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, questions
 from latebind.verify.cases.index import Answers, ask
 from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.machine import Machine, host_machine
@@ -81,12 +81,12 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
     extent = _extent(config, request, minor, served)
     (folder / "home").mkdir(parents=True, exist_ok=True)
     tool = installer(folder / "home")
-    registry = find_registry()
+    registry, lines = find_registry(), list_lines(config, request.rids, extent)
     answers = ask(
-        questions(config, request.rids, extent),
+        questions(lines),
         tool, pythons[0].path, request.jobs, (lambda question: registry(question, tool.home)) if registry else None,
     )  # fmt: skip
-    cases = [configured for rid in request.rids for configured in expand_cases(config, rid, extent, answers)]
+    cases = expand_cases(lines, answers)
     if not cases:
         raise InputError(
             "there is nothing to verify",
