@@ -48,7 +48,7 @@ def nupkg_kind(chosen: Callable[[Package], bool], project: Callable[[PackRun, Pa
 
     return PackageKind(
         name="nupkg",
-        is_for_targets=lambda package: package.nuget is not None and chosen(package),
+        is_for=lambda package: package.nuget is not None and chosen(package),
         plan=plan,
         jobs=jobs,
         key=_key,

@@ -57,7 +57,7 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
 
 WHEELS = PackageKind(
     name="wheel",
-    is_for_targets=lambda package: package.wheel is not None and bool(package.wheel.source) and package.hosted is None,
+    is_for=lambda package: package.wheel is not None and bool(package.wheel.source) and package.hosted is None,
     plan=lambda config, suited, _rids: plan_wheels(config, suited, config.wheel_sources),
     jobs=_jobs,
     key=lambda _run, job: [abi_tags(job.variant)],
