@@ -27,7 +27,6 @@ from loadcheck.text import plural
 if TYPE_CHECKING:
     from latebind.config.project import Project
     from latebind.verify.choose import Request
-    from latebind.verify.packages import Packages
     from latebind.verify.report.view import View
 
 
@@ -114,7 +113,9 @@ def declare_matrix(add: Add) -> None:
 
 def _verify(arguments: argparse.Namespace) -> int:
     _assert_used(arguments)
-    return _merge(arguments) if arguments.merge else lock_project(_run)(arguments)
+    if arguments.merge:
+        return _merge(arguments)
+    return lock_project(_write_kit if arguments.kit else _run)(arguments)
 
 
 def _assert_used(arguments: argparse.Namespace) -> None:
@@ -143,14 +144,12 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
 
     request = _read_request(arguments, project)
     # What cannot be verified is refused before minutes of building and packing.
-    chosen = None if arguments.kit else choose_cases(project, request)
-    if chosen and arguments.list:
+    chosen = choose_cases(project, request)
+    if arguments.list:
         print(list_cases(chosen))
         return 0
     refuse_missing(project.config, sources=False)
     packages = find_packages(project, request.rids, arguments.dist)
-    if chosen is None:
-        return _write_kit(arguments, project, packages)
     report = verify(project, chosen, packages)
     output = arguments.output or project.reports
     view = write_reports(report, output, lambda result: read_log(chosen.folder, result))
@@ -160,11 +159,17 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     return report.exit_status
 
 
-def _write_kit(arguments: argparse.Namespace, project: Project, packages: Packages) -> int:
+def _write_kit(arguments: argparse.Namespace, project: Project) -> int:
+    from latebind.preconditions import refuse_missing
+    from latebind.verify.cases.select import check_patterns
     from latebind.verify.kit.kit import write_kit
+    from latebind.verify.packages import find_packages
 
     options = [*(["--all"] if arguments.everything else []), *(["--prereleases"] if arguments.prereleases else [])]
-    options += [f"-k={pattern}" for pattern in arguments.select]
+    options += [f"-k={pattern}" for pattern in check_patterns(arguments.select)]
+    rids = choose_targets(arguments.target or ["all"], project.config)
+    refuse_missing(project.config, sources=False)
+    packages = find_packages(project, rids, arguments.dist)
     write_kit(project, packages.artifacts, arguments.kit, packages.source, options)
     print(
         f"{arguments.kit}: {plural(len(packages.artifacts), 'package')}\n"
@@ -180,7 +185,7 @@ def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     from latebind.verify.cases.select import check_patterns, read_shard
     from latebind.verify.choose import Request
 
-    targets = arguments.target or (["all"] if arguments.everything or arguments.kit else None)
+    targets = arguments.target or (["all"] if arguments.everything else None)
     return Request(
         rids=tuple(choose_targets(targets, project.config)),
         everything=arguments.everything,

@@ -57,10 +57,8 @@ class Memory:
             json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),
             fingerprint(*ELSEWHERE),
         )
-        verify = config.document.verify
-        data = [verify.data, *(settings.data for settings in verify.own.values())]
-        scripts = [verify.python, verify.reference, *(settings.script for settings in data if settings)]
-        folders = {(config.root / script).parent for script in scripts if script}
+        scripts = (config.root / name for name in config.document.verify.list_scripts().values() if name)
+        folders = {script.parent for script in scripts if script.is_file()}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._hashes: dict[str, str] = {}
 
