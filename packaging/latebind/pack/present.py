@@ -38,7 +38,9 @@ def inspect_dist(project: Project) -> Present:
     return Present(
         targets=targets,
         missing=tuple(rid for rid in include if rid not in targets),
-        outdated=tuple(_list_outdated(ledger, start_run(project, stages, project.dist, source_commit(project.config)))),
+        outdated=tuple(
+            _list_outdated(ledger, start_run(project, stages, project.dist, source_commit(project.config.file)))
+        ),
     )
 
 

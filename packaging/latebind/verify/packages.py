@@ -41,14 +41,14 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
     """
     config, record = project.config, read_record(folder or project.dist)
     if folder:
-        commit = source_commit(config)
+        commit = source_commit(config.file)
         _refuse_outdated(project, record, folder, commit)
         artifacts = artifacts_in(folder, config)
     elif not record.targets and (there := list_artifacts(project.dist)):
         LOG.say(
             "verifying the packages in dist/ as they are, because they were not packed here (to pack: latebind pack)"
         )
-        commit, artifacts = source_commit(config), _refuse_foreign(there, project.dist, config)
+        commit, artifacts = source_commit(config.file), _refuse_foreign(there, project.dist, config)
     else:
         others = [rid for rid in config.document.targets.include if rid in record.targets and rid not in rids]
         packed = pack(project, [*rids, *others])
@@ -60,7 +60,7 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
         project=config.project.name,
         version=config.project.version,
         commit=commit,
-        date=source_date(config, commit),
+        date=source_date(config.root, commit),
         sources=record.digest,
     )
     return Packages(artifacts=artifacts, source=source)

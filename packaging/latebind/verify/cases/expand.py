@@ -163,9 +163,9 @@ def expand_cases(lines: Iterable[Line], answers: Answers) -> tuple[ConfiguredCas
     return tuple(by_id.values())
 
 
-def is_too_old(minor: str, rid: str) -> bool:
+def is_too_old(minor: str, platform: Target) -> bool:
     """Whether a CPython, such as `3.10` or `3.13t`, is older than any that exists for a target."""
-    return Version(minor.removesuffix("t")) < Version(target(rid).pythons[0])
+    return Version(minor.removesuffix("t")) < Version(platform.pythons[0])
 
 
 def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
@@ -178,6 +178,7 @@ def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
 def _list_subjects(config: Config, rid: Rid, python: str) -> Iterator[_Subject]:
     """The runtimes of a project whose packages are made for a target; one without a runtime if it binds none."""
     verify, included = config.document.verify, config.document.targets.include
+    platform = target(rid)
     for runtime in config.document.runtime or (None,):
         package = config.package_of(runtime, rid)
         if config.explain_not_made(package, rid):
@@ -186,7 +187,7 @@ def _list_subjects(config: Config, rid: Rid, python: str) -> Iterator[_Subject]:
         yield _Subject(
             runtime=runtime,
             package=package,
-            platform=target(rid),
+            platform=platform,
             python=python,
             provider=config.provider(runtime),
             settings=config.verification_of(runtime),
@@ -194,13 +195,13 @@ def _list_subjects(config: Config, rid: Rid, python: str) -> Iterator[_Subject]:
             each_minor=rid in (verify.each_minor or included[:1]),
             consumers=wanted,
             installing=frozenset(name for name, who in wanted.items() if who.installs_runtime(config, package)),
-            has=_find_traits(config, package, runtime, rid) if runtime is not None else frozenset(),
+            has=_find_traits(config, package, runtime, platform) if runtime is not None else frozenset(),
             is_first=runtime in (None, *config.document.runtime[:1]),
         )
 
 
-def _find_traits(config: Config, package: str, runtime: RuntimeUse, rid: Rid) -> frozenset[Need]:
-    traits, wheel = runtime.traits, config.packages[package].wheel
+def _find_traits(config: Config, package: str, runtime: RuntimeUse, platform: Target) -> frozenset[Need]:
+    traits, wheel, rid = runtime.traits, config.packages[package].wheel, platform.rid
     has: dict[Need, bool] = {
         "": True,
         "code that binds": not runtime.drop_in,  # a stub knows no package, and takes no minimum from its host
@@ -210,7 +211,7 @@ def _find_traits(config: Config, package: str, runtime: RuntimeUse, rid: Rid) ->
         "an execution provider": config.provider(runtime) is not None,
         "another processor": other_processor(rid) is not None,
         "a runtime of several major versions": len(traits.majors) > 1,
-        "a runtime that opens more libraries": bool(traits.list_companions(target(rid).system)),
+        "a runtime that opens more libraries": bool(traits.list_companions(platform.system)),
         "a runtime with a stand-in": has_stand_in(runtime),
         "a distribution": _has_distribution(runtime, rid),
         "a version that can be changed": runtime.has_text and traits.compatible != "always",
@@ -292,7 +293,7 @@ def _can_run(subject: _Subject, scenario: Scenario, consumer: str) -> bool:
 def _list_other_pythons(subject: _Subject, scenario: Scenario, extent: Extent) -> Iterator[Line]:
     if subject.platform.rid == extent.home and not subject.settings.native_only:
         others = extent.served or extent.others * extent.everything
-        for minor in (minor for minor in others if not is_too_old(minor, subject.platform.rid)):
+        for minor in (minor for minor in others if not is_too_old(minor, subject.platform)):
             for entry in ("minimum", "latest") if subject.runtime else ("",):
                 yield Line(subject, scenario, PYTHON, minor, entry)
 

@@ -47,7 +47,7 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
         (rid, python): max(1, len(cases_of(config, rid, python)))
         for rid in hosted
         for python in pythons
-        if not is_too_old(python, rid)
+        if not is_too_old(python, target(rid))
     }
     if len(counts) > max_jobs:
         raise InputError(
