@@ -14,22 +14,18 @@ def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True
     `sources` are the files that packages are made from, `scripts` those that verify them. Raises ConfigError with all
     of them.
     """
+    named = list(_sources(config)) if sources else []
+    if scripts:
+        named += [(f"verify.{key}", name) for key, name in config.document.verify.list_scripts().items()]
     problems = [
         config.problem_at(key, f"there is no file or folder {name!r}", "Correct the path or remove the key.")
-        for key, name in find_missing_files(config, sources=sources, scripts=scripts)
+        for key, name in named
+        if name and not (config.root / name).exists()
     ]
     if sources:
         problems += [config.problem_at(key, text, advice) for key, text, advice in _wrong_folders(config)]
     if problems:
         raise ConfigError(problems)
-
-
-def find_missing_files(config: Config, *, sources: bool = True, scripts: bool = True) -> list[tuple[str, str]]:
-    """The keys that name a file or folder that is not there, each with what it names."""
-    named = list(_sources(config)) if sources else []
-    if scripts:
-        named += [(f"verify.{key}", name) for key, name in config.document.verify.list_scripts().items()]
-    return [(key, name) for key, name in named if name and not (config.root / name).exists()]
 
 
 def list_sources(config: Config) -> set[str]:

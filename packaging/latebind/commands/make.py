@@ -97,7 +97,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     refuse_unknown_scenarios(config)
     plan = plan_packages(config, rids)
     if arguments.format == "json":
-        print_json(asdict(plan))
+        print_json({"files": list(map(asdict, plan.files)), "not_made": list(map(asdict, plan.not_made))})
         return 0
     for planned in plan.files:
         print(f"dist/{planned.file}")

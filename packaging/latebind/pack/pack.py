@@ -14,7 +14,7 @@ from latebind.build.native import stage_targets
 from latebind.build.sources import hash_sources
 from latebind.build.stage import Stage
 from latebind.config.project import MSBUILD_OUTPUTS, Project
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, find_kinds
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
 from latebind.errors import NotRun
 from latebind.fingerprint import OF_AUDITS, digest, fingerprint
 from latebind.formats import find_format
@@ -68,7 +68,7 @@ def pack(project: Project, rids: Sequence[str]) -> PackResult:
     ledger, sources = Ledger(project.dist), hash_inputs(project)
     run = start_run(project, stages, ledger.fresh, commit)
     try:
-        refused = _make_all(run, ledger)
+        refused = _make_all(run, ledger, plan.kinds)
         losses = ledger.close(sources, commit)
     finally:
         shutil.rmtree(ledger.fresh, ignore_errors=True)
@@ -84,10 +84,10 @@ def pack(project: Project, rids: Sequence[str]) -> PackResult:
     )
 
 
-def _make_all(run: PackRun, ledger: Ledger) -> list[NotMade]:
+def _make_all(run: PackRun, ledger: Ledger, used: Sequence[PackageKind]) -> list[NotMade]:
     """Make what each kind has to make. What this machine could not make."""
     refused = []
-    for kinds in _in_order(find_kinds(run.config)):
+    for kinds in _in_order(used):
         jobs = [(kind, job) for kind in kinds for job in kind.jobs(run)]
         for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):
             if isinstance(result, NotMade):

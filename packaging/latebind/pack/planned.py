@@ -16,6 +16,8 @@ from latebind.semver import VersionError
 class Plan:
     """What packing makes for some targets, and what it does not make for some of them."""
 
+    kinds: tuple[PackageKind, ...]
+    """What the packages of the project become."""
     files: tuple[PlannedFile, ...]
     """By kind."""
     not_made: tuple[NotMade, ...]
@@ -41,7 +43,7 @@ def plan_packages(config: Config, rids: Sequence[str]) -> Plan:
         if first != file.package:
             text = f"packages {first} and {file.package} would both write {file.file.rpartition('/')[2]}"
             raise config.problem_at(f"package.{file.package}", text, "Give one of them another name.")
-    return Plan(files=planned, not_made=_list_not_made(config, kinds, reasons))
+    return Plan(kinds=kinds, files=planned, not_made=_list_not_made(config, kinds, reasons))
 
 
 def _list_not_made(
