@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from latebind.config.project import Project
     from latebind.verify.choose import Request
     from latebind.verify.report.view import View
+
+_FILES = {"json": "verify.json", "markdown": "verify.md", "junit": "verify.xml"}
+"""The file of a report that has what a format shows."""
 
 
 def declare_verify(add: Add) -> None:
@@ -63,7 +66,7 @@ def declare_verify(add: Add) -> None:
     )
     verify.add_argument(
         "--format",
-        choices=("text", "json", "markdown", "junit"),
+        choices=("text", *_FILES),
         default="text",
         help="format of the output (default: text)",
     )
@@ -152,10 +155,10 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     packages = find_packages(project, request.rids, arguments.dist)
     report = verify(project, chosen, packages)
     output = arguments.output or project.reports
-    view = write_reports(report, output, lambda result: read_log(chosen.folder, result))
+    view, texts = write_reports(report, output, lambda result: read_log(chosen.folder, result))
     if arguments.format == "text":
         view = _leave_out_old_news(view, chosen.folder / "news.txt")
-    _show(view, arguments.format, output)
+    _show(view, texts, arguments.format, output)
     return report.exit_status
 
 
@@ -204,22 +207,16 @@ def _merge(arguments: argparse.Namespace) -> int:
 
     merged, log_of = merge_files(arguments.merge)
     folder = arguments.output or find_project(arguments.project, arguments.workdir)[1] / "reports"
-    _show(write_reports(merged, folder, log_of), arguments.format, folder)
+    _show(*write_reports(merged, folder, log_of), arguments.format, folder)
     return merged.exit_status
 
 
-def _show(view: View, form: str, folder: Path) -> None:
+def _show(view: View, texts: Mapping[str, str], form: str, folder: Path) -> None:
+    """Print a report in a form; `texts` are those of its files."""
     from latebind.verify.report.console import report_text
-    from latebind.verify.report.render import report_junit, report_markdown
-    from latebind.verify.report.report import report_json
 
-    forms: dict[str, Callable[[], str]] = {
-        "json": lambda: report_json(view.report),
-        "markdown": lambda: report_markdown(view),
-        "junit": lambda: report_junit(view),
-        "text": lambda: report_text(view, folder),
-    }
-    print(forms[form]().removesuffix("\n"))
+    text = report_text(view, folder) if form == "text" else texts[_FILES[form]]
+    print(text.removesuffix("\n"))
 
 
 def _leave_out_old_news(view: View, told: Path) -> View:

@@ -63,7 +63,7 @@ def pack(project: Project, rids: Sequence[str]) -> PackResult:
     """
     config = project.config
     refuse_missing(config, scripts=False)
-    plan, commit = plan_packages(config, rids), source_commit(config.file)
+    plan, commit = plan_packages(config, rids), source_commit(config.file)  # as it is before minutes of compiling
     stages = stage_targets(project, rids)
     ledger, sources = Ledger(project.dist), hash_inputs(project)
     run = start_run(project, stages, ledger.fresh, commit)

@@ -92,6 +92,12 @@ def find_registry() -> Callable[[Question, Path], tuple[str, ...]] | None:
     return next((consumer.ask_registry for consumer in every if consumer.ask_registry is not None), None)
 
 
+def has_program(config: Config, kind: CaseKind) -> bool:
+    """Whether a project has a program that uses packages of a kind."""
+    keys = (consumer.program for consumer in collect("consumer", "CONSUMERS") if consumer.kind == kind)
+    return any(key and config.document.verify.find_program(key) for key in keys)
+
+
 def find_wanted(config: Config, runtime: RuntimeUse | None) -> Mapping[str, Consumer]:
     """The consumers that a project and a runtime of it are tried with, by name."""
     wanted = (consumer for consumer in collect("consumer", "CONSUMERS") if consumer.is_wanted(config, runtime))
