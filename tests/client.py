@@ -13,7 +13,6 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from latebind.build.native import stage_targets
 from latebind.config.project import read_project
 from latebind.pack.pack import PackResult, pack
 from tests.programs import run_checked
@@ -89,7 +88,7 @@ def pack_project(folder: Path, *rids: str, workdir: Path | None = None) -> PackR
     """What packing a project makes, for all its targets unless some are named."""
     file, workdir = folder / "latebind.toml", workdir or folder
     project = read_project(file if file.exists() else folder / "pyproject.toml", workdir)
-    return pack(project, stage_targets(project, rids or project.config.document.targets.include))
+    return pack(project, rids or project.config.document.targets.include)
 
 
 def copy_packed(source: Path, folder: Path) -> None:

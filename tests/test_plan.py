@@ -9,8 +9,7 @@ from latebind.build.imports import import_native
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.config.project import Project
-from latebind.pack import planned as table
-from latebind.pack.planned import plan_files
+from latebind.pack.planned import plan_packages
 from latebind.tables.targets import target
 from tests.client import BOUND, CONFIG, PYPROJECT, edit, pack_project, write_client
 from tests.programs import assert_refused
@@ -96,11 +95,12 @@ def test_plan_names_the_files_that_pack_makes(built_libraries, tmp_path, variant
         shutil.copytree(built_libraries / rid / "tiny", folder / "tiny", symlinks=True)
         import_native(Project(config=config, workdir=work), [folder], rid)
     result = pack_project(config.root, *variant.rids, workdir=work)
-    planned = sorted(entry.file for entry in plan_files(config, variant.rids))
+    plan = plan_packages(config, variant.rids)
+    planned = sorted(entry.file for entry in plan.files)
     assert planned == sorted(path.name for path in (work / "dist").glob("[!.]*"))
     assert planned or variant.runtime
     assert [(omission.kind, omission.reason) for omission in result.not_made] == [
-        (refusal.kind, refusal.reason) for refusal in table.list_not_made(config, variant.rids)
+        (refusal.kind, refusal.reason) for refusal in plan.not_made
     ]
 
 

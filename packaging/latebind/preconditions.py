@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from latebind.config.config import Config
-from latebind.config.extension import program_keys
 from latebind.errors import ConfigError
 
 
@@ -15,20 +14,18 @@ def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True
     `sources` are the files that packages are made from, `scripts` those that verify them. Raises ConfigError with all
     of them.
     """
+    named = list(_sources(config)) if sources else []
+    if scripts:
+        named += [(f"verify.{key}", name) for key, name in config.document.verify.list_scripts().items()]
     problems = [
         config.problem_at(key, f"there is no file or folder {name!r}", "Correct the path or remove the key.")
-        for key, name in find_missing_files(config, sources=sources, scripts=scripts)
+        for key, name in named
+        if name and not (config.root / name).exists()
     ]
     if sources:
         problems += [config.problem_at(key, text, advice) for key, text, advice in _wrong_folders(config)]
     if problems:
         raise ConfigError(problems)
-
-
-def find_missing_files(config: Config, *, sources: bool = True, scripts: bool = True) -> list[tuple[str, str]]:
-    """The keys that name a file or folder that is not there, each with what it names."""
-    named = [*(_sources(config) if sources else ()), *(_scripts(config) if scripts else ())]
-    return [(key, name) for key, name in named if name and not (config.root / name).exists()]
 
 
 def list_sources(config: Config) -> set[str]:
@@ -79,13 +76,3 @@ def _wrong_folders(config: Config) -> Iterator[tuple[str, str, str]]:
             )
         elif not any(path.is_file() for glob in globs for path in folder.glob(glob)):
             yield key, f"{name!r} has no {' or '.join(globs)}", "Name the folder that has it."
-
-
-def _scripts(config: Config) -> Iterator[tuple[str, str]]:
-    verify = config.document.verify
-    yield from (("verify.python", verify.python), ("verify.reference", verify.reference))
-    yield from (("verify.dotnet", verify.dotnet), ("verify.c", verify.c))
-    yield "verify.sdk", verify.sdk
-    yield from ((f"verify.{key.name}", verify.find_program(key.name)) for key in program_keys())
-    data = {"data": verify.data, **{f"own.{name}.data": settings.data for name, settings in verify.own.items()}}
-    yield from ((f"verify.{key}.script", settings.script) for key, settings in data.items() if settings is not None)

@@ -123,7 +123,7 @@ def _pack(config: Config, rids: Sequence[str], room: Path, around: Circumstances
     argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-q", "-C", project, "--workdir", work, "pack"]
     argv += [argument for rid in rids for argument in ("--target", rid)]
     # The copies have no repository, so both get the project's own commit.
-    env = {**os.environ, **dict(around.variables), COMMIT_VARIABLE: source_commit(config)}
+    env = {**os.environ, **dict(around.variables), COMMIT_VARIABLE: source_commit(config.file)}
     if around.other_date and clock is not None:
         env["LD_PRELOAD"] = str(clock)
     which = "the first copy" if around is FIRST else "the second copy"

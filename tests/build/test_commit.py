@@ -6,7 +6,6 @@ import shutil
 import pytest
 
 from latebind.build.commit import source_commit
-from latebind.config import file as configfile
 from latebind.errors import BuildError
 from tests.programs import run_checked
 
@@ -30,7 +29,7 @@ def project(tiny):
 
 
 def find_commit(project, **variables):
-    return source_commit(configfile.load(project / "latebind.toml"), {"PATH": os.environ["PATH"], **variables})
+    return source_commit(project / "latebind.toml", {"PATH": os.environ["PATH"], **variables})
 
 
 def test_a_clean_tree_is_of_its_head(project):

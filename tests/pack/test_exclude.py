@@ -6,7 +6,7 @@ import pytest
 
 from latebind.config.file import load
 from latebind.errors import ConfigError
-from latebind.pack.planned import plan_files
+from latebind.pack.planned import plan_packages
 from latebind.verify.cases.expand import runtimes_on
 from tests.client import CONFIG, copy_client, edit, pack_project, read_client
 from tests.programs import assert_refused, assert_success
@@ -49,7 +49,7 @@ def test_a_target_without_a_package_has_the_others(project):
     tiny, extra = (read_natives(project, name) for name in ("Tiny", "Tiny.Extra"))
     assert tiny == ["runtimes/linux-x64/native/libtiny.so", "runtimes/win-x64/native/tiny.dll"]
     assert extra == ["runtimes/linux-x64/native/libextra.so"]
-    planned = {entry.file for entry in plan_files(load(project / "latebind.toml"), ["linux-x64", "win-x64"])}
+    planned = {entry.file for entry in plan_packages(load(project / "latebind.toml"), ["linux-x64", "win-x64"]).files}
     assert planned == {path.name for path in (project / "dist").glob("[!.]*")}
 
 

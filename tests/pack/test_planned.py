@@ -4,7 +4,7 @@ import pytest
 
 from latebind.config.file import load
 from latebind.errors import BuildError
-from latebind.pack.planned import plan_files
+from latebind.pack.planned import plan_packages
 from tests.client import CONFIG, write_client
 from tests.programs import assert_success
 
@@ -15,7 +15,7 @@ EPOCH = CONFIG.replace('version = "1.2.3"', LINE)
 def test_a_version_that_an_ecosystem_cannot_express_is_refused_with_its_key(tmp_path):
     config = load(write_client(tmp_path, latebind=EPOCH) / "latebind.toml")
     with pytest.raises(BuildError, match="has an epoch, which NuGet cannot express") as caught:
-        plan_files(config, ["linux-x64"])
+        plan_packages(config, ["linux-x64"])
     assert caught.value.where == "latebind.toml: project.version"
 
 

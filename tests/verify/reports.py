@@ -1,7 +1,7 @@
 """Reports for tests: small ones of known test cases, and a large one such as many machines make together."""
 
 from latebind.model import Case, State
-from latebind.verify.cases.expand import Extent, expand_cases
+from latebind.verify.cases.expand import Extent, expand_cases, list_lines
 from latebind.verify.cases.index import Answers
 from latebind.verify.report.report import CaseResult, PackageHash, Report
 from loadcheck.model import Rid
@@ -50,7 +50,7 @@ def complete(config, *, but=lambda _: False):
     return [
         row(**{name: getattr(configured.case, name) for name in names}, entries=configured.entries)
         for rid in map(Rid, config.document.targets.include)
-        for configured in expand_cases(config, rid, Extent(pythons={rid: "3.11"}, home=rid), Answers())
+        for configured in expand_cases(list_lines(config, [rid], Extent(pythons={rid: "3.11"}, home=rid)), Answers())
         if not but(configured.case)
     ]
 

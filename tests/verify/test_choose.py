@@ -3,7 +3,7 @@
 from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load
 from latebind.tables.targets import host_rid
-from latebind.verify.cases.expand import expand_cases
+from latebind.verify.cases.expand import expand_cases, list_lines
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.machine import Machine
 from latebind.verify.choose import ChosenCases, Request, _extent, able, list_cases
@@ -20,7 +20,7 @@ GLUE = Machine(rid=MACOS, title="an emulated processor", command=("run",), level
 def test_libraries_are_loaded_in_c_only_where_a_machine_runs_no_runtime_and_pythons_are_the_machines_own():
     request = Request(rids=(LINUX, WINDOWS, MACOS), machines={WINDOWS: WINE, MACOS: GLUE})
 
-    extent = _extent(CONFIG, request, "3.11")
+    extent = _extent(request, "3.11")
 
     assert extent.glue == {MACOS}
     assert extent.pythons == {LINUX: "3.11", WINDOWS: "3.12", MACOS: "3.11"}
@@ -32,7 +32,7 @@ HERE = {"tool": None, "pythons": (own_interpreter(),), "folder": None}
 def choose(rid, minor="3.11"):
     """What this machine would run of the test cases for a target with a CPython."""
     request = Request(rids=(rid,))
-    cases = expand_cases(CONFIG, rid, _extent(CONFIG, request, minor), Answers())
+    cases = expand_cases(list_lines(CONFIG, [rid], _extent(request, minor, CONFIG.document.verify.pythons)), Answers())
     return ChosenCases(request=request, cases=cases, answers=Answers(), **HERE)
 
 

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
-from latebind.config.config import Config
 from latebind.errors import BuildError, ToolError
 from latebind.system.archive import source_date_epoch
 from latebind.system.folders import find_repository
@@ -28,8 +27,8 @@ _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _TIME_LIMIT = 60.0
 
 
-def source_commit(config: Config, environment: Mapping[str, str] | None = None) -> str:
-    """The commit of a project's sources as hexadecimal text, "" where there is none to name.
+def source_commit(file: Path, environment: Mapping[str, str] | None = None) -> str:
+    """The commit of the sources of a configuration file as hexadecimal text, "" where there is none to name.
 
     In this order: LATEBIND_COMMIT, git, and GITHUB_SHA for a project below GITHUB_WORKSPACE, whose checkout has no
     repository where git is missing.
@@ -39,41 +38,41 @@ def source_commit(config: Config, environment: Mapping[str, str] | None = None) 
     env = os.environ if environment is None else environment
     if COMMIT_VARIABLE in env:
         return _check_commit(env[COMMIT_VARIABLE])
-    git = which("git", path=env.get("PATH", ""))
-    if (find_repository(config.root) / ".git").exists() and git is not None:
-        return _of_git(git, config, env)
+    git, root = which("git", path=env.get("PATH", "")), file.parent.resolve()
+    if (find_repository(root) / ".git").exists() and git is not None:
+        return _of_git(git, root, file.name, env)
     workspace, stated = env.get("GITHUB_WORKSPACE", ""), env.get("GITHUB_SHA", "")
-    if workspace and _HASH.fullmatch(stated) and config.root.is_relative_to(Path(workspace).resolve()):
+    if workspace and _HASH.fullmatch(stated) and root.is_relative_to(Path(workspace).resolve()):
         return stated
     return ""
 
 
-def tagged_commit(config: Config, tag: str, environment: Mapping[str, str] | None = None) -> str:
+def tagged_commit(root: Path, tag: str, environment: Mapping[str, str] | None = None) -> str:
     """The commit of a tag in the project's repository; "" without git, a repository or such a tag."""
     env = os.environ if environment is None else environment
     git = which("git", path=env.get("PATH", ""))
-    if git is None or not (find_repository(config.root) / ".git").exists():
+    if git is None or not (find_repository(root) / ".git").exists():
         return ""
     arguments = ["rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}"]
     try:
-        ended = run([git, *arguments], cwd=config.root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False)
+        ended = run([git, *arguments], cwd=root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False)
     except ToolError:
         return ""
     commit = ended.output.strip()
     return commit if ended.returncode == 0 and _HASH.fullmatch(commit) else ""
 
 
-def checkout(config: Config, environment: Mapping[str, str] | None = None) -> Path | None:
+def checkout(root: Path, environment: Mapping[str, str] | None = None) -> Path | None:
     """The folder that the commit of a project is a commit of; None where it is unknown, as for exported sources."""
     env = os.environ if environment is None else environment
     workspace = Path(env.get("GITHUB_WORKSPACE", "")).resolve()
-    for folder in (config.root, *config.root.parents):
+    for folder in (root, *root.parents):
         if (folder / ".git").exists() or (env.get("GITHUB_WORKSPACE") and folder == workspace):
             return folder
     return None
 
 
-def source_date(config: Config, commit: str, environment: Mapping[str, str] | None = None) -> str:
+def source_date(root: Path, commit: str, environment: Mapping[str, str] | None = None) -> str:
     """The date of a project's sources, `2026-11-21`, from SOURCE_DATE_EPOCH or the commit; "" without either."""
     env = os.environ if environment is None else environment
     git = which("git", path=env.get("PATH", ""))
@@ -81,9 +80,7 @@ def source_date(config: Config, commit: str, environment: Mapping[str, str] | No
         seconds = str(source_date_epoch())
     elif commit and git is not None:
         arguments = ["show", "--no-patch", "--format=%ct", commit, "--"]
-        seconds = run(
-            [git, *arguments], cwd=config.root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False
-        ).output
+        seconds = run([git, *arguments], cwd=root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False).output
     else:
         return ""
     seconds = seconds.strip()
@@ -103,22 +100,22 @@ def _check_commit(text: str) -> str:
     return text
 
 
-def _of_git(git: Path, config: Config, environment: Mapping[str, str]) -> str:
+def _of_git(git: Path, root: Path, file_name: str, environment: Mapping[str, str]) -> str:
     env = _without_hooks(environment)
     steps = {
-        "has a configuration file that git does not track": ["ls-files", "--error-unmatch", "--", config.file.name],
+        "has a configuration file that git does not track": ["ls-files", "--error-unmatch", "--", file_name],
         "has uncommitted changes": ["status", "--porcelain", "--untracked-files=no"],
         "": ["rev-parse", "HEAD"],
     }
     output = ""
     for why, arguments in steps.items():
         try:
-            ended = run([git, *arguments], cwd=config.root, env=env, timeout=_TIME_LIMIT, check=False)
+            ended = run([git, *arguments], cwd=root, env=env, timeout=_TIME_LIMIT, check=False)
         except ToolError as error:
             LOG.detail(f"packages will not name a commit: {error.message}")
             return ""
         output = ended.output.strip()
         if ended.returncode != 0 or (arguments[0] == "status" and output):
-            LOG.detail(f"packages will not name a commit: {config.root} {why or 'has no commit'}")
+            LOG.detail(f"packages will not name a commit: {root} {why or 'has no commit'}")
             return ""
     return output if _HASH.fullmatch(output) else ""

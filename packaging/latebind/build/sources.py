@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -67,7 +68,8 @@ def native_files(project: Project) -> list[Path]:
             for path in paths
             if _NATIVE.fullmatch(path.name) or not any(folder in path.parents for folder in apart)
         ]
-    return [path for path in paths if not _is_excluded(path.relative_to(native).as_posix(), config)]
+    globs = config.document.native.exclude
+    return [path for path in paths if not _is_excluded(path.relative_to(native).as_posix(), globs)]
 
 
 def loader_dir(config: Config) -> Path:
@@ -87,6 +89,5 @@ def _hash_path(path: Path) -> str:
     return hash_tree(path, modes=False) if path.is_dir() else hash_file(path)
 
 
-def _is_excluded(name: str, config: Config) -> bool:
-    globs = config.document.native.exclude
+def _is_excluded(name: str, globs: Sequence[str]) -> bool:
     return any(fnmatchcase(name, glob) or fnmatchcase(name, f"{glob.rstrip('/')}/*") for glob in globs)

@@ -85,7 +85,7 @@ def declare_cibuildwheel(add: Add) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from latebind.pack.planned import list_not_made, plan_files
+    from latebind.pack.planned import plan_packages
     from latebind.pack.render import not_made
     from latebind.preconditions import refuse_missing
     from latebind.verify.cases.scenarios import refuse_unknown_scenarios
@@ -95,14 +95,14 @@ def _plan(arguments: argparse.Namespace) -> int:
     rids = choose_targets(arguments.target, config)
     refuse_missing(config)
     refuse_unknown_scenarios(config)
+    plan = plan_packages(config, rids)
     if arguments.format == "json":
-        files = [asdict(planned) for planned in plan_files(config, rids)]
-        print_json({"files": files, "not_made": [asdict(refusal) for refusal in list_not_made(config, rids)]})
+        print_json({"files": list(map(asdict, plan.files)), "not_made": list(map(asdict, plan.not_made))})
         return 0
-    for planned in plan_files(config, rids):
+    for planned in plan.files:
         print(f"dist/{planned.file}")
         print(f"    {planned.kind} of {planned.package}, from {', '.join(planned.inputs)}")
-    for missing in list_not_made(config, rids):
+    for missing in plan.not_made:
         print(not_made(missing))
     return 0
 
@@ -149,11 +149,11 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
 
 
 def _pack(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.pack.pack import pack_targets
+    from latebind.pack.pack import pack
     from latebind.pack.render import to_console, to_json, to_markdown
     from loadcheck.archive import write_text
 
-    packed = pack_targets(project, choose_targets(arguments.target, project.config))
+    packed = pack(project, choose_targets(arguments.target, project.config))
     write_text(project.reports / "packages.json", to_json(packed))
     write_text(project.reports / "packages.md", to_markdown(packed))
     print(to_json(packed) if arguments.format == "json" else to_console(packed, "dist"), end="")

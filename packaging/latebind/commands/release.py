@@ -79,7 +79,7 @@ def _make(arguments: argparse.Namespace) -> int:
     output = arguments.output or project.workdir / "out" / "dry-run"
     tag = read_tag(arguments.tag)
     if tag is not None:
-        tag = replace(tag, commit=tagged_commit(config, tag.name) or tag.commit)
+        tag = replace(tag, commit=tagged_commit(config.root, tag.name) or tag.commit)
     near = [folder / "CHANGELOG.md" for folder in (config.root, project.workdir)]
     sources = ReleaseInputs(
         project=project,
@@ -87,7 +87,7 @@ def _make(arguments: argparse.Namespace) -> int:
         report=arguments.report or project.reports / "verify.json",
         changelog=arguments.changelog or next((file for file in near if file.is_file()), near[0]),
         previous=arguments.previous,
-        commit=source_commit(config),
+        commit=source_commit(config.file),
         tag=tag,
     )
     derived = make_release(sources, output.resolve(), dry_run=arguments.dry_run)

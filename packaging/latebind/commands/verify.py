@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,8 +27,10 @@ from loadcheck.text import plural
 if TYPE_CHECKING:
     from latebind.config.project import Project
     from latebind.verify.choose import Request
-    from latebind.verify.packages import Packages
     from latebind.verify.report.view import View
+
+_FILES = {"json": "verify.json", "markdown": "verify.md", "junit": "verify.xml"}
+"""The file of a report that has what a format shows."""
 
 
 def declare_verify(add: Add) -> None:
@@ -64,7 +66,7 @@ def declare_verify(add: Add) -> None:
     )
     verify.add_argument(
         "--format",
-        choices=("text", "json", "markdown", "junit"),
+        choices=("text", *_FILES),
         default="text",
         help="format of the output (default: text)",
     )
@@ -114,7 +116,9 @@ def declare_matrix(add: Add) -> None:
 
 def _verify(arguments: argparse.Namespace) -> int:
     _assert_used(arguments)
-    return _merge(arguments) if arguments.merge else lock_project(_run)(arguments)
+    if arguments.merge:
+        return _merge(arguments)
+    return lock_project(_write_kit if arguments.kit else _run)(arguments)
 
 
 def _assert_used(arguments: argparse.Namespace) -> None:
@@ -143,28 +147,32 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
 
     request = _read_request(arguments, project)
     # What cannot be verified is refused before minutes of building and packing.
-    chosen = None if arguments.kit else choose_cases(project, request)
-    if chosen and arguments.list:
+    chosen = choose_cases(project, request)
+    if arguments.list:
         print(list_cases(chosen))
         return 0
     refuse_missing(project.config, sources=False)
     packages = find_packages(project, request.rids, arguments.dist)
-    if chosen is None:
-        return _write_kit(arguments, project, packages)
     report = verify(project, chosen, packages)
     output = arguments.output or project.reports
-    view = write_reports(report, output, lambda result: read_log(chosen.folder, result))
+    view, texts = write_reports(report, output, lambda result: read_log(chosen.folder, result))
     if arguments.format == "text":
         view = _leave_out_old_news(view, chosen.folder / "news.txt")
-    _show(view, arguments.format, output)
+    _show(view, texts, arguments.format, output)
     return report.exit_status
 
 
-def _write_kit(arguments: argparse.Namespace, project: Project, packages: Packages) -> int:
+def _write_kit(arguments: argparse.Namespace, project: Project) -> int:
+    from latebind.preconditions import refuse_missing
+    from latebind.verify.cases.select import check_patterns
     from latebind.verify.kit.kit import write_kit
+    from latebind.verify.packages import find_packages
 
     options = [*(["--all"] if arguments.everything else []), *(["--prereleases"] if arguments.prereleases else [])]
-    options += [f"-k={pattern}" for pattern in arguments.select]
+    options += [f"-k={pattern}" for pattern in check_patterns(arguments.select)]
+    rids = choose_targets(arguments.target or ["all"], project.config)
+    refuse_missing(project.config, sources=False)
+    packages = find_packages(project, rids, arguments.dist)
     write_kit(project, packages.artifacts, arguments.kit, packages.source, options)
     print(
         f"{arguments.kit}: {plural(len(packages.artifacts), 'package')}\n"
@@ -180,7 +188,7 @@ def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     from latebind.verify.cases.select import check_patterns, read_shard
     from latebind.verify.choose import Request
 
-    targets = arguments.target or (["all"] if arguments.everything or arguments.kit else None)
+    targets = arguments.target or (["all"] if arguments.everything else None)
     return Request(
         rids=tuple(choose_targets(targets, project.config)),
         everything=arguments.everything,
@@ -199,22 +207,16 @@ def _merge(arguments: argparse.Namespace) -> int:
 
     merged, log_of = merge_files(arguments.merge)
     folder = arguments.output or find_project(arguments.project, arguments.workdir)[1] / "reports"
-    _show(write_reports(merged, folder, log_of), arguments.format, folder)
+    _show(*write_reports(merged, folder, log_of), arguments.format, folder)
     return merged.exit_status
 
 
-def _show(view: View, form: str, folder: Path) -> None:
+def _show(view: View, texts: Mapping[str, str], form: str, folder: Path) -> None:
+    """Print a report in a form; `texts` are those of its files."""
     from latebind.verify.report.console import report_text
-    from latebind.verify.report.render import report_junit, report_markdown
-    from latebind.verify.report.report import report_json
 
-    forms: dict[str, Callable[[], str]] = {
-        "json": lambda: report_json(view.report),
-        "markdown": lambda: report_markdown(view),
-        "junit": lambda: report_junit(view),
-        "text": lambda: report_text(view, folder),
-    }
-    print(forms[form]().removesuffix("\n"))
+    text = report_text(view, folder) if form == "text" else texts[_FILES[form]]
+    print(text.removesuffix("\n"))
 
 
 def _leave_out_old_news(view: View, told: Path) -> View:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from latebind.config.file import find, load
@@ -37,7 +38,7 @@ class Outputs:
         return path in self.folders or (path.name in OUTPUTS and (path.parent / LOCK).is_file())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Project:
     """What a command reads once and hands on, so that an edit in between changes nothing for it."""
 
@@ -55,7 +56,7 @@ class Project:
         """Where its reports are written."""
         return self.workdir / "reports"
 
-    @property
+    @cached_property
     def outputs(self) -> Outputs:
         """The output folders of the working folder, and those in the project's own folder.
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 from packaging.version import Version
 
-from latebind.config.extension import add_program_keys
+from latebind.config.extension import add_program_keys, program_keys
 from latebind.config.reader import Table
 from latebind.model import Level  # tools read the types of the tables
 
@@ -111,8 +111,15 @@ class Verify(Table, frozen=True):
         ),
     ] = "emulated"
 
+    def list_scripts(self) -> dict[str, str]:
+        """The scripts, and the folders of programs, by key; "" for none."""
+        keys = ("python", "reference", "dotnet", "c", "sdk", *(key.name for key in program_keys()))
+        data = {"data": self.data, **{f"own.{name}.data": settings.data for name, settings in self.own.items()}}
+        scripts = {f"{key}.script": settings.script for key, settings in data.items() if settings is not None}
+        return {**{key: self.find_program(key) for key in keys}, **scripts}
+
     def find_program(self, key: str) -> str:
-        """The folder of the program that an ecosystem's key names; "" for none."""
+        """The script, or the folder of the program, that a key names; "" for none."""
         folder: str = getattr(self, key)
         return folder
 

@@ -121,8 +121,9 @@ class PackageKind:
     """The kinds whose files must be made first."""
     compiles: bool = False
     """Whether the native project is compiled for it, which takes longer than anything else."""
-    is_for_targets: Callable[[Package], bool] = lambda _: False
-    """Whether a package of the configuration has files of this kind that hold a target's libraries."""
+    is_for: Callable[[Package], bool] | None = None
+    """Whether a package of the configuration becomes files of this kind, which hold a target's libraries; None for
+    sources, and for files that no package alone is for."""
     plan: Callable[[Config, Mapping[str, Sequence[str]], Sequence[str]], list[PlannedFile]]
     """The configured files, from a configuration, the targets that suit each package, and all chosen targets."""
     jobs: Callable[[PackRun], list[PackageJob]]
@@ -134,6 +135,12 @@ class PackageKind:
     """
     make: Callable[[PackRun, PackageJob], Sequence[Path]]
     """Write the files below `run.dist`. Raises NotRun or BuildError."""
+
+
+def find_kinds(config: Config) -> tuple[PackageKind, ...]:
+    """The kinds that the packages of a project become, and those that no package alone is for."""
+    packages = config.packages.values()
+    return tuple(kind for kind in package_kinds() if kind.is_for is None or any(map(kind.is_for, packages)))
 
 
 @cache

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from latebind.config.config import Config
 from latebind.errors import LatebindError, NotRun
 from latebind.model import State
 from latebind.system.run import run
+from latebind.verify.cases.consumer import has_program
 from latebind.verify.cases.scenarios import COMPUTING
 from latebind.verify.report.report import read_report
 from latebind.verify.run.protocol import ALL_PASSED, SOME_FAILED, read_result
@@ -22,10 +23,7 @@ from loadcheck.model import Kind
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from latebind.config.verification import Verify
     from latebind.verify.cases.installers import Installer
-
-    FindPrograms: TypeAlias = Callable[[Verify], Sequence[str]]
 
 AGAIN = "Publish again: what the registry has already is skipped, so that a repetition continues with the rest."
 _TIME_LIMIT = 1800.0
@@ -120,23 +118,23 @@ def open_folder(stage: Stage) -> Iterator[FolderFeed]:
     yield FolderFeed(folder)
 
 
-def rehearse_in_folder(title: str, what: str, kind: Kind, find_programs: FindPrograms, **more: Any) -> Rehearsal:
+def rehearse_in_folder(title: str, what: str, kind: Kind, **more: Any) -> Rehearsal:
     """A folder for a registry, whose packages the project's programs use; `what` it is for users."""
     return Rehearsal(
         title=title,
         standing_in=f"{what}; runtimes come from their PyPI wheels",
         open=open_folder,
-        install=lambda stage, registry: _verify_feed(stage, registry, kind, find_programs),
+        install=lambda stage, registry: _verify_feed(stage, registry, kind),
         **{"kinds": (kind,), **more},
     )
 
 
-def _verify_feed(stage: Stage, registry: Registry, kind: Kind, find_programs: FindPrograms) -> str:
+def _verify_feed(stage: Stage, registry: Registry, kind: Kind) -> str:
     """Install the packages of a folder by their names and run the consumers, as `latebind verify` does it.
 
     How many test cases passed. Raises NotRun when none ran, LatebindError when one failed.
     """
-    if not any(find_programs(stage.config.document.verify)):
+    if not has_program(stage.config, kind):
         raise NotRun("not-built", "[verify] has no consumer of these packages")
     reports = stage.folder / "reports"
     argv: list[str | Path] = [stage.python, "-m", "latebind.cli", "-q", "-C", stage.config.root]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from latebind.build.commit import source_commit
@@ -14,13 +14,13 @@ from latebind.build.native import stage_targets
 from latebind.build.sources import hash_sources
 from latebind.build.stage import Stage
 from latebind.config.project import MSBUILD_OUTPUTS, Project
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, package_kinds
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
 from latebind.errors import NotRun
 from latebind.fingerprint import OF_AUDITS, digest, fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
-from latebind.pack.planned import list_not_made, plan_files
-from latebind.pack.record import Ledger, Losses, hash_inputs
+from latebind.pack.planned import plan_packages
+from latebind.pack.record import Ledger, Record, hash_inputs
 from latebind.pack.render import describe_losses
 from latebind.preconditions import refuse_missing
 from latebind.system.archive import source_date_epoch
@@ -49,58 +49,63 @@ class PackResult:
 
     artifacts: tuple[Artifact, ...]
     not_made: tuple[NotMade, ...] = ()
-    losses: Losses = field(default_factory=Losses)
-    """What dist/ had before and has no longer."""
+    record: Record
+    """What dist/ has now."""
 
 
-def pack_targets(project: Project, rids: Sequence[str]) -> PackResult:
-    """Build targets, pack them, and report what dist/ lost. Raises what can be known before minutes of compiling."""
-    refuse_missing(project.config, scripts=False)
-    plan_files(project.config, rids)
-    packed = pack(project, stage_targets(project, rids))
-    for line in describe_losses(packed.losses, project.config.document.targets.include):
-        LOG.say(line)
-    return packed
+def pack(project: Project, rids: Sequence[str]) -> PackResult:
+    """Build targets, and make all packages of a project from them; if one cannot be made, dist/ stays as it was.
 
+    Files that an earlier run made and this one does not make are removed, and reported; other files in dist/ stay.
 
-def pack(project: Project, stages: Sequence[Stage]) -> PackResult:
-    """Make all packages of a project from its stages; if one cannot be made, dist/ stays as it was.
-
-    Files that an earlier run made and this one does not make are removed; other files in dist/ stay.
-
-    Raises BuildError or ToolError with the message of the step that failed.
+    Raises what can be known before minutes of compiling; then BuildError or ToolError with the message of the step that
+    failed.
     """
-    config, ledger, sources = project.config, Ledger(project.dist), hash_inputs(project)
-    run = start_run(project, stages, ledger.fresh)
-    not_made = list(list_not_made(config, [stage.rid for stage in stages]))
+    config = project.config
+    refuse_missing(config, scripts=False)
+    plan, commit = plan_packages(config, rids), source_commit(config.file)  # as it is before minutes of compiling
+    stages = stage_targets(project, rids)
+    ledger, sources = Ledger(project.dist), hash_inputs(project)
+    run = start_run(project, stages, ledger.fresh, commit)
     try:
-        for kinds in _in_order():
-            jobs = [(kind, job) for kind in kinds for job in kind.jobs(run)]
-            for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):
-                if isinstance(result, NotMade):
-                    not_made.append(result)
-                else:
-                    run.files_by_job[job] = result
-        losses = ledger.close(sources, source_commit(config))
+        refused = _make_all(run, ledger, plan.kinds)
+        losses = ledger.close(sources, commit)
     finally:
         shutil.rmtree(ledger.fresh, ignore_errors=True)
+    for line in describe_losses(losses, config.document.targets.include):
+        LOG.say(line)
     artifacts = [
         _artifact(ledger.find_place(path), job.stages) for job, paths in run.files_by_job.items() for path in paths
     ]
     return PackResult(
-        artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)), not_made=tuple(not_made), losses=losses
+        artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),
+        not_made=(*plan.not_made, *refused),
+        record=ledger.record,
     )
 
 
-def _in_order() -> Iterator[list[PackageKind]]:
+def _make_all(run: PackRun, ledger: Ledger, used: Sequence[PackageKind]) -> list[NotMade]:
+    """Make what each kind has to make. What this machine could not make."""
+    refused = []
+    for kinds in _in_order(used):
+        jobs = [(kind, job) for kind in kinds for job in kind.jobs(run)]
+        for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):
+            if isinstance(result, NotMade):
+                refused.append(result)
+            else:
+                run.files_by_job[job] = result
+    return refused
+
+
+def _in_order(used: Sequence[PackageKind]) -> Iterator[list[PackageKind]]:
     """The kinds whose files others need, then all others; what takes longest is started first."""
-    kinds = sorted(package_kinds(), key=lambda kind: not kind.compiles)
+    kinds = sorted(used, key=lambda kind: not kind.compiles)
     needed = {name for kind in kinds for name in kind.after}
     yield [kind for kind in kinds if kind.name in needed]
     yield [kind for kind in kinds if kind.name not in needed]
 
 
-def start_run(project: Project, stages: Sequence[Stage], dist: Path) -> PackRun:
+def start_run(project: Project, stages: Sequence[Stage], dist: Path, commit: str) -> PackRun:
     """A run that has made nothing yet. Raises BuildError for a link that would put another file into packages.
 
     The stages are in the project's order of targets, so that the order of `--target` changes no package.
@@ -112,7 +117,7 @@ def start_run(project: Project, stages: Sequence[Stage], dist: Path) -> PackRun:
         project=project,
         stages=sorted(stages, key=lambda stage: positions.get(stage.rid, len(positions))),
         dist=dist,
-        commit=source_commit(config) if config.project.repository else "",
+        commit=commit if config.project.repository else "",
         source_hash=hash_sources(project),
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from latebind.build.commit import source_commit
 from latebind.build.stage import open_stage
 from latebind.config.project import Project
-from latebind.ecosystems.ecosystem import PackRun, package_kinds
+from latebind.ecosystems.ecosystem import PackRun, find_kinds
 from latebind.errors import NotRun
 from latebind.pack.pack import hash_package, start_run
 from latebind.pack.record import Ledger
@@ -30,19 +31,21 @@ def inspect_dist(project: Project) -> Present:
     What a missing tool, such as the .NET SDK, keeps from being compared counts as current.
     """
     ledger, include = Ledger(project.dist), project.config.document.targets.include
-    targets = tuple(rid for rid in include if rid in ledger.targets)
+    targets = tuple(rid for rid in include if rid in ledger.record.targets)
     if not targets:
         return Present()
     stages = [stage for rid in targets if (stage := open_stage(project.workdir / "stage" / rid)) is not None]
     return Present(
         targets=targets,
         missing=tuple(rid for rid in include if rid not in targets),
-        outdated=tuple(_list_outdated(ledger, start_run(project, stages, project.dist))),
+        outdated=tuple(
+            _list_outdated(ledger, start_run(project, stages, project.dist, source_commit(project.config.file)))
+        ),
     )
 
 
 def _list_outdated(ledger: Ledger, run: PackRun) -> list[str]:
-    jobs = [(kind, job) for kind in package_kinds() if not kind.after for job in kind.jobs(run)]
+    jobs = [(kind, job) for kind in find_kinds(run.config) if not kind.after for job in kind.jobs(run)]
     names = []
     for kind, job in jobs:
         try:

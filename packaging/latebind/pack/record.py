@@ -96,14 +96,10 @@ class Ledger:
         """Where new files are made."""
         self._dist = dist
         self._lock = threading.Lock()
-        self._record = read_record(dist)
-        self._old = self._record.packages
+        self.record = read_record(dist)
+        """What the last run made; once closed, what this one has made."""
+        self._old = self.record.packages
         self._new: dict[str, PackedRow] = {}
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """The targets that the last run packed, sorted; () where nothing was packed."""
-        return tuple(sorted(self._record.targets))
 
     def is_current(self, name: str, key: str) -> bool:
         """Whether the files of a package are there, as this key makes them, or it makes none here."""
@@ -145,7 +141,7 @@ class Ledger:
         `sources` and `commit` are what the files of this run were made from.
         """
         self._write(
-            msgspec.structs.replace(self._record, packages={**self._old, **self._new})
+            msgspec.structs.replace(self.record, packages={**self._old, **self._new})
         )  # if this run is killed below, the next one knows all files
         current = {file for package in self._new.values() for file in package.files}
         for file in sorted(name for name in current if (self.fresh / name).is_file()):
@@ -156,13 +152,14 @@ class Ledger:
         for file in removed:
             (self._dist / file).unlink(missing_ok=True)
         current_rows = {name: msgspec.structs.replace(package, earlier=()) for name, package in self._new.items()}
-        self._write(Record(commit=commit, sources=dict(sources), packages=current_rows))
         lost = {
             name: set(self._old[name].targets) - set(self._new[name].targets)
             for name in sorted(self._old.keys() & self._new)
             if self._new[name].files
         }
-        lost_targets = set(self.targets).difference(*(package.targets for package in self._new.values()))
+        lost_targets = self.record.targets.difference(*(package.targets for package in self._new.values()))
+        self.record = Record(commit=commit, sources=dict(sources), packages=current_rows)
+        self._write(self.record)
         return Losses(
             tuple(removed),
             {name: tuple(sorted(rids)) for name, rids in lost.items() if rids},

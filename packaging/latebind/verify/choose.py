@@ -8,12 +8,11 @@ from itertools import chain
 from pathlib import Path
 
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
-from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.consumer import find_consumer, find_registry
-from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, questions
+from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, questions
 from latebind.verify.cases.index import Answers, ask
 from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.machine import Machine, host_machine
@@ -78,15 +77,15 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
     pythons = _find_pythons(config.document.verify.pythons, served)
     # The running CPython's version, or the first installed one that has a wheel.
     minor = next((python.minor for python in pythons if python.minor in served), pythons[0].minor)
-    extent = _extent(config, request, minor, served)
+    extent = _extent(request, minor, config.document.verify.pythons, served)
     (folder / "home").mkdir(parents=True, exist_ok=True)
     tool = installer(folder / "home")
-    registry = find_registry()
+    registry, lines = find_registry(), list_lines(config, request.rids, extent)
     answers = ask(
-        questions(config, request.rids, extent),
+        questions(lines),
         tool, pythons[0].path, request.jobs, (lambda question: registry(question, tool.home)) if registry else None,
     )  # fmt: skip
-    cases = [configured for rid in request.rids for configured in expand_cases(config, rid, extent, answers)]
+    cases = expand_cases(lines, answers)
     if not cases:
         raise InputError(
             "there is nothing to verify",
@@ -106,17 +105,17 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
     return ChosenCases(request=request, cases=selected, answers=answers, tool=tool, pythons=pythons, folder=folder)
 
 
-def _extent(config: Config, request: Request, minor: str, served: tuple[str, ...] = ()) -> Extent:
+def _extent(request: Request, minor: str, others: tuple[str, ...] = (), served: tuple[str, ...] = ()) -> Extent:
     """How much is verified; `minor` is the version of the CPython that this machine's test cases run with.
 
-    Wheels that are made for some CPythons are tried with each of these, which are `served`.
+    Wheels are tried with `others`, too. Those that are made for some CPythons are tried with each, which are `served`.
     """
     machines = {rid: request.machines.get(rid) for rid in request.rids}
     return Extent(
         everything=request.everything,
         prereleases=request.prereleases,
         pythons={rid: _minor(machine) or minor for rid, machine in machines.items()},
-        others=tuple(other for other in config.document.verify.pythons if other != minor),
+        others=tuple(other for other in others if other != minor),
         served=tuple(other for other in served if other != minor),
         home=host_rid(),
         glue=frozenset(rid for rid, machine in request.machines.items() if machine.level == "glue"),

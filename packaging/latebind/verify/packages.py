@@ -12,7 +12,7 @@ from latebind.config.project import Project
 from latebind.errors import InputError
 from latebind.formats import find_format, installed_kinds
 from latebind.model import Artifact
-from latebind.pack.pack import pack_targets
+from latebind.pack.pack import pack
 from latebind.pack.record import Record, hash_inputs, list_changes, read_record
 from latebind.pack.render import not_made
 from latebind.system.log import LOG
@@ -39,28 +39,28 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
 
     Raises InputError for a folder of packages whose sources changed since: a report would be about other ones.
     """
-    config, commit = project.config, source_commit(project.config)  # as it is before minutes of packing
-    record = read_record(folder or project.dist)
+    config, record = project.config, read_record(folder or project.dist)
     if folder:
+        commit = source_commit(config.file)
         _refuse_outdated(project, record, folder, commit)
         artifacts = artifacts_in(folder, config)
     elif not record.targets and (there := list_artifacts(project.dist)):
         LOG.say(
             "verifying the packages in dist/ as they are, because they were not packed here (to pack: latebind pack)"
         )
-        artifacts = _refuse_foreign(there, project.dist, config)
+        commit, artifacts = source_commit(config.file), _refuse_foreign(there, project.dist, config)
     else:
         others = [rid for rid in config.document.targets.include if rid in record.targets and rid not in rids]
-        packed = pack_targets(project, [*rids, *others])
+        packed = pack(project, [*rids, *others])
         for missing in packed.not_made:
             LOG.say(not_made(missing))
         artifacts = tuple(artifact for artifact in packed.artifacts if artifact.kind in installed_kinds())
-        record = read_record(project.dist)
+        record, commit = packed.record, packed.record.commit
     source = Provenance(
         project=config.project.name,
         version=config.project.version,
         commit=commit,
-        date=source_date(config, commit),
+        date=source_date(config.root, commit),
         sources=record.digest,
     )
     return Packages(artifacts=artifacts, source=source)

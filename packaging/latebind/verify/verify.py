@@ -16,7 +16,6 @@ from threading import Semaphore
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
-from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Outcome, State, passed_at
@@ -76,7 +75,6 @@ class RunningCases:
 class VerifyRun:
     """What all test cases of one run share."""
 
-    config: Config
     chosen: ChosenCases
     artifacts: tuple[Artifact, ...]
     supply: Supply
@@ -114,7 +112,6 @@ def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...
     described = [machine for rid, machine in request.machines.items() if rid in request.rids]
     sdk = _find_sdk(config.root) if config.document.verify.dotnet else ""
     return VerifyRun(
-        config=config,
         chosen=chosen,
         artifacts=artifacts,
         supply=supply,
@@ -211,7 +208,7 @@ def _bench(
     )
     return Bench(
         case=configured.case,
-        config=run.config,
+        config=run.supply.config,
         bound_runtime=runtime,
         package=configured.package,
         oldest=oldest,

@@ -11,7 +11,7 @@ from packaging.version import Version
 from latebind.config.file import load
 from latebind.ecosystems.maven.programs import find_jdk
 from latebind.errors import LatebindError, NotRun
-from latebind.pack.planned import plan_files
+from latebind.pack.planned import plan_packages
 from testing.needs import require_programs
 from tests.client import CONFIG, write_client
 from tests.programs import run_checked
@@ -24,7 +24,7 @@ KEPT = [f"{release}{suffix}" for release in ("1.0", "1.0.1", "1.1", "2", "999999
 def plan(folder, version, table=TABLE):
     text = CONFIG.replace("1.2.3", version).replace('nuget = { id = "Tiny" }\n', "") + table
     config = load(write_client(folder, latebind=text) / "latebind.toml")
-    return plan_files(config, ["linux-x64"])
+    return plan_packages(config, ["linux-x64"]).files
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from latebind.config.file import load
 from latebind.ecosystems.npm.manifest import entry_points
 from latebind.errors import BuildError
 from latebind.filenames import npm_file
-from latebind.pack.planned import plan_files
+from latebind.pack.planned import plan_packages
 from loadcheck.audit import audit_here
 from testing.needs import require_programs
 from tests.client import (
@@ -239,7 +239,9 @@ def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
     assert fields["peerDependenciesMeta"] == {"onnxruntime-node": {"optional": True}}
     assert {"package/lib/more.cjs", "package/index.mjs", "package/latebind.cjs"} <= set(members(main))
     assert not any("node_modules" in name for name in members(main))
-    planned = [entry.file for entry in plan_files(load(folder / "latebind.toml"), RIDS[:1]) if entry.kind == "npm"]
+    planned = [
+        entry.file for entry in plan_packages(load(folder / "latebind.toml"), RIDS[:1]).files if entry.kind == "npm"
+    ]
     assert sorted(planned) == sorted(artifact.path.name for artifact in result.artifacts if artifact.kind == "npm")
     sources(folder, {"lib/more.cjs": "exports.more = 1;\n"})
     again = pack_project(folder)

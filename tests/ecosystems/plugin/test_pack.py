@@ -11,7 +11,7 @@ import pytest
 
 from latebind.config.file import load
 from latebind.errors import BuildError
-from latebind.pack.planned import plan_files
+from latebind.pack.planned import plan_packages
 from loadcheck.audit import audit_paths
 from loadcheck.engine.policy import Policy
 from testing.needs import dotnet_environment
@@ -40,7 +40,7 @@ def test_the_wheel_has_a_module_with_the_helpers_and_requires_nothing(tmp_path):
     folder = write_ep(tmp_path / "tiny")
     result = pack_project(folder)
 
-    assert WHEEL in {entry.file for entry in plan_files(load(folder / "latebind.toml"), ["linux-x64"])}
+    assert WHEEL in {entry.file for entry in plan_packages(load(folder / "latebind.toml"), ["linux-x64"]).files}
     with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
         wheel.extractall(tmp_path / "site")
         info = "onnxruntime_ep_tiny_npu-1.2.0rc1.dist-info"
@@ -121,7 +121,7 @@ def test_the_nupkg_has_an_assembly_and_requires_nothing(tmp_path, monkeypatch):
         (folder / "native" / "model.bin").write_bytes(b"weights")
         results.append(hashes(pack_project(folder)))
     assert results[0] == results[1]
-    planned = {entry.file for entry in plan_files(load(folder / "latebind.toml"), ["linux-x64"])}
+    planned = {entry.file for entry in plan_packages(load(folder / "latebind.toml"), ["linux-x64"]).files}
     assert planned == set(results[0])
     with zipfile.ZipFile(folder / "dist/Acme.ML.OnnxRuntime.EP.TinyNpu.1.2.0-rc.1.nupkg") as package:
         nuspec = package.read("Acme.ML.OnnxRuntime.EP.TinyNpu.nuspec").decode()

@@ -14,7 +14,7 @@ from latebind.config.file import load
 from latebind.config.project import Project, read_project
 from latebind.ecosystems.symbols.loaded import read_loaded, with_id
 from latebind.errors import InputError
-from latebind.pack.planned import plan_files
+from latebind.pack.planned import plan_packages
 from latebind.pack.present import Present, inspect_dist
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
@@ -185,7 +185,7 @@ def test_they_are_made_once_and_removed_when_they_are_wanted_no_more(tmp_path):
     assert archives(pack_project(folder))[artifact.path.name].path.stat().st_mtime_ns == before
     assert any(
         entry.file == f"symbols/{artifact.path.name}"
-        for entry in plan_files(load(folder / "latebind.toml"), ["linux-x64"])
+        for entry in plan_packages(load(folder / "latebind.toml"), ["linux-x64"]).files
     )
     client(folder, "linux-x64", symbols=False)
     pack_project(folder)

@@ -11,7 +11,7 @@ from latebind.build.crosspython import find_interpreter, list_exports
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
-from latebind.pack.planned import plan_files
+from latebind.pack.planned import plan_packages
 from latebind.tables.targets import host_rid
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image
@@ -118,7 +118,7 @@ def unpack(wheel, folder):
 
 def test_the_plan_names_a_wheel_for_each_cpython_and_target(tmp_path):
     config = load(write_project(tmp_path / "tiny", "3.10", "3.13t") / "latebind.toml")
-    planned = [file.file for file in plan_files(config, ["linux-x64", "win-arm64"]) if file.kind == "wheel"]
+    planned = [file.file for file in plan_packages(config, ["linux-x64", "win-arm64"]).files if file.kind == "wheel"]
     assert planned == [
         f"tiny-1.2.3-{tag}-{platform}.whl"
         for platform in ("manylinux_2_28_x86_64", "win_arm64")

@@ -17,7 +17,7 @@ from latebind.config.file import load
 from latebind.config.project import Project, read_project
 from latebind.errors import BuildError
 from latebind.fingerprint import LOADCHECK
-from latebind.pack.planned import plan_files
+from latebind.pack.planned import plan_packages
 from latebind.tables.targets import host_rid, target
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image
@@ -115,7 +115,7 @@ def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp
     install(sys.executable, wheels(result)[name], tmp_path / "site")
     assert sysconfig.get_config_var("EXT_SUFFIX") in run(sys.executable, RUN, tmp_path / "site")
 
-    planned = [entry.file for entry in plan_files(load(project / "latebind.toml"), [host_rid(), other])]
+    planned = [entry.file for entry in plan_packages(load(project / "latebind.toml"), [host_rid(), other]).files]
     assert planned == [artifact.path.name for artifact in result.artifacts]
 
 

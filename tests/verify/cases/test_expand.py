@@ -12,7 +12,7 @@ from latebind.config.verification import VerifyOwn
 from latebind.tables.libraries import library_files
 from latebind.tables.targets import other_processor
 from latebind.verify.cases.consumer import name_consumers
-from latebind.verify.cases.expand import Extent, expand_cases, questions
+from latebind.verify.cases.expand import Extent, expand_cases, list_lines, questions
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers
 from latebind.verify.cases.layouts import RUNNING
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
@@ -63,14 +63,14 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
 def test_libraries_are_loaded_in_c_where_a_machine_runs_no_runtime_once_for_all_runtimes():
     mac = Rid("osx-arm64")
     scope = Extent(pythons={LINUX: "3.11", mac: "3.11"}, home=LINUX, glue=frozenset({mac}))
-    ids = [configured.case.id for rid in (LINUX, mac) for configured in expand_cases(CONFIG, rid, scope, Answers())]
+    ids = [configured.case.id for configured in expand_cases(list_lines(CONFIG, [LINUX, mac], scope), Answers())]
     assert [text for text in ids if "/c-loader/" in text] == ["wheel/osx-arm64/c-loader/no-runtime/loads-in-c"]
 
 
 @pytest.mark.parametrize(("rid", "odd"), [("osx-arm64", True), ("win-arm64", False)])
 def test_where_a_machine_runs_no_runtime_a_stand_in_takes_its_place_in_c_and_no_index_is_asked(rid, odd):
     scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, glue=frozenset({Rid(rid)}))
-    cases = [one for one in expand_cases(CONFIG, Rid(rid), scope, Answers()) if one.stands_in]
+    cases = [one for one in expand_cases(list_lines(CONFIG, [Rid(rid)], scope), Answers()) if one.stands_in]
     assert {one.case.consumer for one in cases} == {"c-nupkg", "sdk-cmake"}
     assert {one.case.runtime for one in cases} == {"stand-in"}
     assert {one.question for one in cases} == {None}
@@ -85,8 +85,9 @@ def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_version
     (runtime,) = config.document.runtime
     below = {BELOW_FLOOR: ("1.22.1",), "1.25.*": ("1.25.1",), EACH_MINOR: ("1.24.0", "1.25.1", "1.31.1")}
     scope = dataclasses.replace(SCOPE, everything=True)
-    answers = {question: below.get(question.entry, ("1.31.1",)) for question in questions(config, (LINUX,), scope)}
-    cases = expand_cases(config, LINUX, scope, Answers(found=answers))
+    lines = list_lines(config, [LINUX], scope)
+    answers = {question: below.get(question.entry, ("1.31.1",)) for question in questions(lines)}
+    cases = expand_cases(lines, Answers(found=answers))
     ours = [configured.case for configured in cases if configured.case.runtime == runtime.traits.python.distribution]
     assert {case.version for case in ours if case.scenario == "works"} == {"1.24.0", "1.31.1"}
     assert {case.version for case in ours if case.scenario == "unsupported"} == {"1.22.1", "1.25.1"}
@@ -99,7 +100,7 @@ def tiny_cases(folder, *, rid="linux-x64", change=lambda text: text, glue=frozen
     text = BOUND.replace("linux-x64", rid) + '\n[verify]\npython = "smoke.py"\n'
     config = load(write_client(folder, latebind=change(text)) / "latebind.toml")
     scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, glue=glue)
-    return [configured.case for configured in expand_cases(config, Rid(rid), scope, Answers())]
+    return [configured.case for configured in expand_cases(list_lines(config, [Rid(rid)], scope), Answers())]
 
 
 def test_a_project_of_one_package_has_no_cell_in_which_that_package_is_missing(tmp_path):
@@ -214,7 +215,7 @@ def test_everything_is_each_minor_version_each_distribution_and_each_python():
 )
 def test_a_distribution_has_cells_only_on_targets_that_it_exists_for(rid, distributions):
     scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, everything=True)
-    cases = [configured.case for configured in expand_cases(CONFIG, Rid(rid), scope, Answers())]
+    cases = [configured.case for configured in expand_cases(list_lines(CONFIG, [Rid(rid)], scope), Answers())]
     wheels = {case.runtime for case in cases if case.kind == "wheel" and case.scenario == "works"}
     assert {name for name in wheels if name.startswith("onnxruntime")} == distributions
     assert ("with-gpu" in {case.scenario for case in cases}) == ("onnxruntime-gpu" in distributions)
@@ -236,14 +237,14 @@ def test_a_scenario_has_no_cell_where_its_system_has_no_such_thing():
 
 
 def test_a_version_that_the_index_does_not_have_stays_as_it_is_written():
-    cases = expand_cases(CONFIG, LINUX, SCOPE, Answers())
+    cases = expand_cases(list_lines(CONFIG, [LINUX], SCOPE), Answers())
     assert {configured.case.version for configured in cases} == {"minimum", "latest", BELOW_FLOOR, ""}
 
 
 def test_two_runtimes_have_cells_of_their_own():
     document = msgspec.structs.replace(CONFIG.document, runtime=(USE, msgspec.structs.replace(USE, minimum="1.20")))
     config = dataclasses.replace(CONFIG, document=document)
-    asked = {question.minimum for question in questions(config, (LINUX,), SCOPE)}
+    asked = {question.minimum for question in questions(list_lines(config, [LINUX], SCOPE))}
     assert asked == {"1.19", "1.20"}
 
 
@@ -251,9 +252,10 @@ def test_each_major_version_of_a_runtime_has_cases_with_its_own_packages_and_min
     nvrtc = load_described(library_files()["nvrtc"], {"linux"}, "12.0")
     document = msgspec.structs.replace(CONFIG.document, runtime=(nvrtc,))
     config = dataclasses.replace(CONFIG, document=document)
-    asked = {(question.distribution, question.minimum) for question in questions(config, (LINUX,), EVERYTHING)}
+    lines = list_lines(config, [LINUX], EVERYTHING)
+    asked = {(question.distribution, question.minimum) for question in questions(lines)}
     assert asked == {("nvidia-cuda-nvrtc", "13.0"), ("nvidia-cuda-nvrtc-cu12", "12.0")}
-    scenarios = {configured.case.scenario for configured in expand_cases(config, LINUX, EVERYTHING, Answers())}
+    scenarios = {configured.case.scenario for configured in expand_cases(lines, Answers())}
     assert scenarios >= {"other-majors", "companion-missing"}
 
 
@@ -263,7 +265,7 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
     document = msgspec.structs.replace(CONFIG.document, runtime=(USE,), verify=verify)
     config = dataclasses.replace(CONFIG, document=document)
     scope = Extent(pythons={LINUX: "3.11"}, home=LINUX, others=("3.13",), everything=True)
-    cases = expand_cases(config, LINUX, scope, Answers())
+    cases = expand_cases(list_lines(config, [LINUX], scope), Answers())
     assert {configured.case.scenario for configured in cases} == {"works", "absent"}
     assert {configured.python for configured in cases} == {"3.11"}
     for level, reason, says in (
@@ -293,10 +295,10 @@ def test_an_application_names_a_runtime_that_no_feed_has():
 
 def test_only_a_preset_with_a_floor_has_releases_below_it_that_hold_no_library(tmp_path):
     raised = msgspec.structs.replace(CONFIG.document, runtime=(msgspec.structs.replace(USE, minimum="1.25"),))
-    asked = questions(dataclasses.replace(CONFIG, document=raised), (LINUX,), SCOPE)
+    asked = questions(list_lines(dataclasses.replace(CONFIG, document=raised), [LINUX], SCOPE))
     assert {question.minimum for question in asked if question.entry == BELOW_FLOOR} == {"1.19"}
     config = load(write_thing_client(tmp_path, THING + '\n[verify]\npython = "smoke.py"\n') / "latebind.toml")
-    assert BELOW_FLOOR not in {question.entry for question in questions(config, (LINUX,), SCOPE)}
+    assert BELOW_FLOOR not in {question.entry for question in questions(list_lines(config, [LINUX], SCOPE))}
 
 
 @pytest.mark.parametrize(
@@ -305,7 +307,7 @@ def test_only_a_preset_with_a_floor_has_releases_below_it_that_hold_no_library(t
 def test_a_stand_in_is_made_only_of_a_runtime_whose_version_is_text(tmp_path, form, shown):
     described = THING.replace('"text"', f'"{form}"') + '\n[verify]\npython = "smoke.py"\n'
     config = load(write_thing_client(tmp_path, described) / "latebind.toml")
-    names = {configured.case.scenario for configured in expand_cases(config, LINUX, SCOPE, Answers())}
+    names = {configured.case.scenario for configured in expand_cases(list_lines(config, [LINUX], SCOPE), Answers())}
     assert {"works", "too-old", "absent"} <= names
     assert ("other-major" in names) is shown
 
@@ -318,16 +320,17 @@ def test_a_package_needs_itself_and_all_that_those_it_requires_need():
 def test_a_project_without_a_runtime_is_tried_without_one(tiny):
     write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\n')
     config = load(tiny / "latebind.toml")
-    (configured,) = expand_cases(config, LINUX, SCOPE, Answers())
+    lines = list_lines(config, [LINUX], SCOPE)
+    (configured,) = expand_cases(lines, Answers())
     assert (configured.case.scenario, configured.case.version, configured.bound_runtime) == ("works", "", None)
     assert configured.entries == ("",)
-    assert questions(config, (LINUX,), SCOPE) == []
+    assert questions(lines) == []
 
 
 def expand_project(rid="linux-x64", *, everything=False):
     scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",), everything=everything)
-    asked = questions(CONFIG, (Rid(rid),), scope)
-    return expand_cases(CONFIG, Rid(rid), scope, Answers(found={question: FOUND[question.entry] for question in asked}))
+    lines = list_lines(CONFIG, [Rid(rid)], scope)
+    return expand_cases(lines, Answers(found={question: FOUND[question.entry] for question in questions(lines)}))
 
 
 @pytest.mark.parametrize(
@@ -337,9 +340,10 @@ def test_a_wheel_that_installs_the_runtime_is_installed_by_its_name(tmp_path, ke
     lines = BOUND.replace('source = "python/tiny"', f'source = "python/tiny", {key}')
     text = lines + '[verify]\npython = "native/tiny.c"\n'
     config = load(write_client(tmp_path, latebind=text) / "latebind.toml")
-    answers = {question: FOUND[question.entry] for question in questions(config, (LINUX,), SCOPE)}
+    lines = list_lines(config, [LINUX], SCOPE)
+    answers = {question: FOUND[question.entry] for question in questions(lines)}
 
-    scenarios = {configured.case.scenario for configured in expand_cases(config, LINUX, SCOPE, Answers(found=answers))}
+    scenarios = {configured.case.scenario for configured in expand_cases(lines, Answers(found=answers))}
 
     assert {"works", "absent"} <= scenarios
     assert ("extra" in scenarios) == installs

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.model import Case
-from latebind.verify.cases.expand import Extent, expand_cases, questions
+from latebind.verify.cases.expand import Extent, expand_cases, list_lines, questions
 from latebind.verify.cases.index import BELOW_FLOOR, Answers
 from latebind.verify.cases.select import check_patterns, is_selected, read_shard, shard
 from loadcheck.model import Rid
@@ -20,8 +20,9 @@ CONFIG = load(SEVERAL)
 VERSIONS = {"minimum": ("1.19.2",), "latest": ("1.31.1",), BELOW_FLOOR: ("1.18.1",)}
 RIDS = (Rid("linux-x64"), Rid("linux-arm64"), Rid("win-x64"))
 SCOPE = Extent(pythons=dict.fromkeys(RIDS, "3.11"), home=RIDS[0])
-ANSWERS = Answers(found={question: VERSIONS[question.entry] for question in questions(CONFIG, RIDS, SCOPE)})
-CASES = tuple(configured.case for rid in RIDS for configured in expand_cases(CONFIG, rid, SCOPE, ANSWERS))
+LINES = list_lines(CONFIG, RIDS, SCOPE)
+ANSWERS = Answers(found={question: VERSIONS[question.entry] for question in questions(LINES)})
+CASES = tuple(configured.case for configured in expand_cases(LINES, ANSWERS))
 CASE = Case(kind="wheel", target=Rid("win-x64"), consumer="python3.11", runtime="onnxruntime", version="1.22.0",
             scenario="too-old")  # fmt: skip
 NUPKG = dataclasses.replace(CASE, kind="nupkg", consumer="dotnet-build", runtime="Microsoft.ML.OnnxRuntime")

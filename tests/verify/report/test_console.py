@@ -106,7 +106,7 @@ def test_a_newer_runtime_is_named_once(tmp_path, capsys):
     told = tmp_path / "news.txt"
     newer = {"newer_than": "1.31"}
     for rows in ([row(version="1.32.0", facts=newer)], [row(version=f"1.{n}.0", facts=newer) for n in (32, 33)]):
-        _show(_leave_out_old_news(view_of(report(*rows)), told), "text", tmp_path)
+        _show(_leave_out_old_news(view_of(report(*rows)), told), {}, "text", tmp_path)
     lines = [line.partition(",")[0] for line in capsys.readouterr().out.splitlines() if line.startswith("New: ")]
     assert lines == ["New: onnxruntime 1.32.0", "New: onnxruntime 1.33.0"]
 

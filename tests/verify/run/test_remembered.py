@@ -4,7 +4,7 @@ import pytest
 
 from latebind.config.file import load
 from latebind.config.project import Project
-from latebind.verify.cases.expand import Extent, expand_cases
+from latebind.verify.cases.expand import Extent, expand_cases, list_lines
 from latebind.verify.cases.index import Answers
 from latebind.verify.run.remembered import Memory
 from loadcheck.model import Rid
@@ -20,7 +20,7 @@ def find_key(folder, text=TEXT, circumstances=("uv 0.5",)):
     (root / "verify/smoke.py").write_text("", encoding="utf-8")
     config = load(root / "latebind.toml")
     extent = Extent(pythons={Rid("linux-x64"): "3.11"}, home=Rid("linux-x64"))
-    cases = expand_cases(config, Rid("linux-x64"), extent, Answers())
+    cases = expand_cases(list_lines(config, [Rid("linux-x64")], extent), Answers())
     return Memory(Project(config=config, workdir=folder), (), circumstances).key(cases[0], (), "this machine")
 
 

@@ -209,12 +209,11 @@ _JAVA = Consumer(
     kind="jar",
     run=run_java_case,
     further_kinds=("maven",),
-    find_programs=lambda config: (config.document.verify.find_program(PROGRAM),),
-    is_wanted=lambda config, runtime: (
-        bool(config.document.verify.find_program(PROGRAM)) and config.package_of(runtime) in maven_tables(config)
-    ),
+    table="maven",
+    program=PROGRAM,
+    suits=lambda config, runtime: config.package_of(runtime) in maven_tables(config),
     find_runtime=lambda runtime: find_runtime_artifact(runtime.traits).partition(":")[2],
-    find_tables=maven_tables,
+    installs_required=True,
     is_application=True,
     find_install_words=_find_install_words,
 )

@@ -36,8 +36,6 @@ def _refuse_version(config: Config) -> None:
 
     Maven knows alphas, betas, release candidates and post-releases in their shortest spelling (ComparableVersion).
     """
-    if not maven_tables(config):
-        return
     text, version = config.project.version, Version(config.project.version)
     if version.epoch or version.local or version.is_devrelease:
         wrong = "an epoch" if version.epoch else "a local part" if version.local else "a development number"
@@ -70,7 +68,7 @@ def _list_inputs(config: Config, package: str) -> list[str]:
 
 JARS = PackageKind(
     name="jar",
-    is_for_targets=lambda package: package.find_table(MavenConfig) is not None,
+    is_for=lambda package: package.find_table(MavenConfig) is not None,
     plan=_plan,
     jobs=lambda run: run.list_jobs("jar", maven_tables(run.config)),
     key=lambda run, job: _list_inputs(run.config, job.package),

@@ -28,7 +28,7 @@ def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[s
 
 NPMS = PackageKind(
     name="npm",
-    is_for_targets=lambda package: package.find_table(NpmConfig) is not None,
+    is_for=lambda package: package.find_table(NpmConfig) is not None,
     plan=_plan,
     jobs=lambda run: run.list_jobs("npm", npm_tables(run.config)),
     key=lambda run, job: [hash_files(run.config.root, npm_sources(run.config, job.package), modes=False)],

@@ -280,24 +280,22 @@ _DOTNET = Consumer(
     kind="nupkg",
     run=run_dotnet_case,
     names_runtime=False,
-    find_programs=lambda config: (config.document.verify.dotnet, config.document.verify.c),
-    is_wanted=lambda config, _runtime: bool(config.document.verify.dotnet and nuget_tables(config)),
+    table="nuget",
+    program="dotnet",
     find_runtime=lambda runtime: next(iter(runtime.traits.nuget.ids), ""),
     find_install_words=_find_install_words,
-    find_tables=nuget_tables,
+    installs_required=True,
 )
 _IN_CACHE = replace(
     _DOTNET,
     names=(CACHE,),
     # In NuGet's package cache, a stub cannot find out which version of the runtime to use.
-    is_wanted=lambda config, runtime: (
-        _DOTNET.is_wanted(config, runtime) and not (runtime is not None and runtime.drop_in)
-    ),
+    suits=lambda _config, runtime: runtime is None or not runtime.drop_in,
 )
 _OLDER = replace(
     _DOTNET,
     names=tuple(layout.name for layout in LAYOUTS if older_assembly in layout.proofs),
-    is_wanted=lambda config, runtime: _DOTNET.is_wanted(config, runtime) and _offers_older_assembly(config),
+    suits=lambda config, _runtime: _offers_older_assembly(config),
 )
 _IN_C = replace(
     _DOTNET,
@@ -306,6 +304,6 @@ _IN_C = replace(
     reads_commas=False,  # CMake gives a linker the folders of libraries in words that commas separate
     is_cross_built=True,
     find_install_words=lambda _config, _package, _runtime: ("", ""),
-    is_wanted=lambda config, _runtime: bool(config.document.verify.c and nuget_tables(config)),
+    program="c",
 )
 CONSUMERS = (_DOTNET, _IN_CACHE, _OLDER, _IN_C)

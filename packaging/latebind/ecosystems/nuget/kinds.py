@@ -48,7 +48,7 @@ def nupkg_kind(chosen: Callable[[Package], bool], project: Callable[[PackRun, Pa
 
     return PackageKind(
         name="nupkg",
-        is_for_targets=lambda package: package.nuget is not None and chosen(package),
+        is_for=lambda package: package.nuget is not None and chosen(package),
         plan=plan,
         jobs=jobs,
         key=_key,
@@ -100,7 +100,7 @@ def _make(run: PackRun, job: PackageJob, project: Path | None) -> Sequence[Path]
 
 def _source_link(run: PackRun, project: Path) -> str:
     """Where the sources of a managed project are in its repository; "" where that is unknown."""
-    root = checkout(run.config)
+    root = checkout(run.config.root)
     if root is None or not project.resolve().is_relative_to(root):
         return ""
     return source_link(run.config.project.repository, run.commit, project.resolve().relative_to(root), SOURCES)

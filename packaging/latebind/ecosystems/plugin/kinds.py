@@ -40,7 +40,7 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
 
 PLUGIN_WHEELS = PackageKind(
     name="wheel",
-    is_for_targets=_has_wheel,
+    is_for=_has_wheel,
     plan=_plan,
     jobs=_jobs,
     make=_make,

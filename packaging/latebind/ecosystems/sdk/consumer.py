@@ -97,10 +97,9 @@ _CMAKE = Consumer(
     is_cross_built=True,
     reads_commas=False,  # CMake gives a linker the folder of a library in words that commas separate
     finds_any=True,
-    find_programs=lambda config: (config.document.verify.sdk,),
-    is_wanted=lambda config, runtime: (
-        bool(config.document.verify.sdk) and config.package_of(runtime) in config.sdk_packages
-    ),
+    table="sdk",
+    program="sdk",
+    suits=lambda config, runtime: config.package_of(runtime) in config.sdk_packages,
     find_runtime=lambda runtime: runtime.traits.python.distribution,
 )
 CONSUMERS = (_CMAKE, replace(_CMAKE, names=(PKG_CONFIG,), is_cross_built=False))

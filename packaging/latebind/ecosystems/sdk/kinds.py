@@ -38,7 +38,7 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
 
 SDKS = PackageKind(
     name="sdk",
-    is_for_targets=lambda package: bool(package.sdk),
+    is_for=lambda package: bool(package.sdk),
     plan=_plan,
     jobs=lambda run: run.list_target_jobs("sdk", [stage for stage in run.stages if _held(run.config, stage.rid)]),
     make=_make,

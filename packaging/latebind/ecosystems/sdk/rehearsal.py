@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from latebind.ecosystems.rehearsal import rehearse_in_folder
 
-REHEARSALS = (rehearse_in_folder("SDK download", "a folder", "sdk", lambda verify: [verify.sdk]),)
+REHEARSALS = (rehearse_in_folder("SDK download", "a folder", "sdk"),)

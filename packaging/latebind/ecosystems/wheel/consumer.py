@@ -237,9 +237,8 @@ CONSUMERS = (
         run=run_python_case,
         has_interpreters=True,
         finds_any=True,
-        is_wanted=lambda config, _runtime: (
-            bool(config.document.verify.python) and any(package.wheel for package in config.packages.values())
-        ),
+        table="wheel",
+        program="python",
         find_runtime=lambda runtime: runtime.traits.python.distribution,
         find_install_words=_find_install_words,
     ),
@@ -248,7 +247,7 @@ CONSUMERS = (
         kind="wheel",
         run=run_loader_case,
         is_cross_built=True,
-        is_wanted=lambda config, _runtime: any(package.wheel for package in config.packages.values()),
+        table="wheel",
         find_runtime=lambda _runtime: "",
     ),
 )

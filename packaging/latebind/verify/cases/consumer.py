@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
@@ -47,14 +47,16 @@ class Consumer:
     """Whether its tools can handle a comma in the name of a folder."""
     finds_any: bool = False
     """Whether it gets every runtime: from a wheel, or from a folder that is made of one."""
-    find_programs: Callable[[Config], tuple[str, ...]] = lambda _config: ()
-    """The folders of its programs, as configured; without one there are no test cases."""
-    is_wanted: Callable[[Config, RuntimeUse | None], bool]
-    """Whether a project has such a program, and a package for it."""
+    table: str
+    """The key of `[package.<name>]` with which a package becomes what it installs."""
+    program: str = ""
+    """The key of `[verify]` that names its program, without which there are no test cases; "" for latebind's own."""
+    suits: Callable[[Config, RuntimeUse | None], bool] = lambda _config, _runtime: True
+    """Whether test cases suit a project that has both."""
     find_runtime: Callable[[RuntimeUse], str]
     """The package that supplies the runtime, "" where none does."""
-    find_tables: Callable[[Config], Mapping[str, Any]] = lambda _config: {}
-    """The tables of the packages that it installs, whose key `runtime` names a runtime that they require."""
+    installs_required: bool = False
+    """Whether it installs what packages require, such as the runtime that their tables name."""
     is_application: bool = False
     """Whether every scenario for applications is tried with it; others are named by scenarios (`scenarios.py`)."""
     is_layout: bool = False
@@ -68,10 +70,16 @@ class Consumer:
     )
     """The command that installs a runtime for a package, and the same with what is installed; "" where unknown."""
 
+    def is_wanted(self, config: Config, runtime: RuntimeUse | None) -> bool:
+        """Whether a project has its program, and a package for it."""
+        has_program = not self.program or config.document.verify.find_program(self.program) != ""
+        has_package = any(getattr(package, self.table) for package in config.packages.values())
+        return has_program and has_package and self.suits(config, runtime)
+
     def installs_runtime(self, config: Config, package: str) -> bool:
         """Whether a package requires the runtime's package, so that no application lacks the runtime."""
-        tables = self.find_tables(config)
-        return any(name in tables and tables[name].runtime for name in config.list_needed_packages(package))
+        tables = (getattr(config.packages[name], self.table) for name in config.list_needed_packages(package))
+        return self.installs_required and any(table and table.runtime for table in tables)
 
     def name_package(self, config: Config, package: str) -> str:
         """What a package of the configuration is called where the consumer gets it."""
@@ -82,6 +90,18 @@ def find_registry() -> Callable[[Question, Path], tuple[str, ...]] | None:
     """What asks the registry that is not the index of wheels; None without such a consumer."""
     every: tuple[Consumer, ...] = collect("consumer", "CONSUMERS")
     return next((consumer.ask_registry for consumer in every if consumer.ask_registry is not None), None)
+
+
+def has_program(config: Config, kind: CaseKind) -> bool:
+    """Whether a project has a program that uses packages of a kind."""
+    keys = (consumer.program for consumer in collect("consumer", "CONSUMERS") if consumer.kind == kind)
+    return any(key and config.document.verify.find_program(key) for key in keys)
+
+
+def find_wanted(config: Config, runtime: RuntimeUse | None) -> Mapping[str, Consumer]:
+    """The consumers that a project and a runtime of it are tried with, by name."""
+    wanted = (consumer for consumer in collect("consumer", "CONSUMERS") if consumer.is_wanted(config, runtime))
+    return {name: consumer for consumer in wanted for name in consumer.names}
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.model import Case, Target
 from latebind.tables.targets import other_processor, target
-from latebind.verify.cases.consumer import Consumer, find_consumer, name_consumers
+from latebind.verify.cases.consumer import Consumer, find_wanted, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.cases.scenarios import COMPUTING, IN_C, PYTHON, SCENARIOS, Need, Scenario
 from latebind.verify.cases.standin import STAND_IN, has_stand_in, list_versions
@@ -77,6 +77,8 @@ class _Subject:
     package: str
     """The package that binds it; the first one where none does."""
     platform: Target
+    python: str
+    """The minor version of the interpreter that its test cases run with."""
     provider: EpConfig | None
     settings: VerifyOwn
     entries: tuple[str, ...]
@@ -94,7 +96,7 @@ class _Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class Line:
     """Test cases that differ in version only, before the index has answered."""
 
     subject: _Subject
@@ -110,26 +112,48 @@ class _Line:
     stands_in: bool = False
     """Whether a stand-in takes the runtime's place, of which no index is asked."""
 
+    @property
+    def question(self) -> Question | None:
+        """What the index is asked; None for nothing."""
+        runtime, who = self.subject.runtime, self.subject.consumers[self.consumer]
+        if runtime is None or not self.entry or self.stands_in:
+            return None
+        npm = who.ask_registry is not None
+        name = who.find_runtime(runtime) if npm else self.other or runtime.traits.python.distribution
+        # Below the floor no version has a shared library; below a higher minimum one may have.
+        below = self.entry == BELOW_FLOOR and not self.scenario.provider
+        return Question(
+            distribution=name,
+            minimum=runtime.traits.floor if below else runtime.traits.python.oldest_of(name, runtime.minimum),
+            entry=self.entry,
+            target=self.subject.platform.rid,
+            python=self.python,
+            npm=npm,
+            prereleases=self.prereleases,
+        )
 
-def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Question]:
+
+def list_lines(config: Config, rids: Iterable[Rid], extent: Extent) -> tuple[Line, ...]:
+    """What is known of the test cases of some targets without the index, in the order of the table."""
+    subjects = (subject for rid in rids for subject in _list_subjects(config, rid, extent.pythons[rid]))
+    return tuple(
+        line for subject in subjects for line in (*_list_ordinary(subject, extent), *_list_stand_ins(subject, extent))
+    )
+
+
+def questions(lines: Iterable[Line]) -> list[Question]:
     """Everything that the index must be asked before the test cases are known."""
-    asked = [_question(line) for rid in rids for line in _lines(config, rid, extent)]
-    oldest = [
-        Question(distribution=(name := runtime.traits.python.distribution), entry="minimum", target=rid,
-                 minimum=runtime.traits.python.oldest_of(name, runtime.minimum), python=extent.pythons[rid])
-        for rid in rids for runtime in config.document.runtime
-    ]  # fmt: skip
-    oldest += [replace(question, entry="minimum") for question in asked if question is not None and question.npm]
-    return [*(question for question in asked if question is not None), *oldest]
+    asked = [(line, question) for line in lines if (question := line.question) is not None]
+    return [*(question for _, question in asked), *(_ask_oldest(line, question) for line, question in asked)]
 
 
-def expand_cases(config: Config, rid: Rid, extent: Extent, answers: Answers) -> tuple[ConfiguredCase, ...]:
-    """All test cases of a target, in the order of the table.
+def expand_cases(lines: Iterable[Line], answers: Answers) -> tuple[ConfiguredCase, ...]:
+    """All test cases, in the order of the lines.
 
     An entry that the index has nothing for stays as it is written, so that its test cases are listed as *not run*.
     """
     by_id: dict[str, ConfiguredCase] = {}
-    for line in _lines(config, rid, extent):
+    for line in lines:
         for configured in _plan_line(line, answers):
             earlier = by_id.get(configured.case.id)
             before = earlier.entries if earlier is not None else ()
@@ -139,9 +163,9 @@ def expand_cases(config: Config, rid: Rid, extent: Extent, answers: Answers) -> 
     return tuple(by_id.values())
 
 
-def is_too_old(minor: str, rid: str) -> bool:
+def is_too_old(minor: str, platform: Target) -> bool:
     """Whether a CPython, such as `3.10` or `3.13t`, is older than any that exists for a target."""
-    return Version(minor.removesuffix("t")) < Version(target(rid).pythons[0])
+    return Version(minor.removesuffix("t")) < Version(platform.pythons[0])
 
 
 def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
@@ -151,39 +175,33 @@ def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     return tuple(runtime for runtime in made if runtime is None or _has_distribution(runtime, rid))
 
 
-def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
-    for subject in _list_subjects(config, rid):
-        yield from _list_ordinary(subject, extent)
-        if rid in extent.glue and subject.provider is None and "a runtime with a stand-in" in subject.has:
-            yield from _list_stand_ins(subject, extent)
-
-
-def _list_subjects(config: Config, rid: Rid) -> Iterator[_Subject]:
+def _list_subjects(config: Config, rid: Rid, python: str) -> Iterator[_Subject]:
     """The runtimes of a project whose packages are made for a target; one without a runtime if it binds none."""
     verify, included = config.document.verify, config.document.targets.include
-    names = {name for scenario in SCENARIOS for name in name_consumers(scenario.consumers)}
+    platform = target(rid)
     for runtime in config.document.runtime or (None,):
         package = config.package_of(runtime, rid)
         if config.explain_not_made(package, rid):
             continue
-        wanted = {name: who for name in names if (who := find_consumer(name)).is_wanted(config, runtime)}
+        wanted = find_wanted(config, runtime)
         yield _Subject(
             runtime=runtime,
             package=package,
-            platform=target(rid),
+            platform=platform,
+            python=python,
             provider=config.provider(runtime),
             settings=config.verification_of(runtime),
             entries=verify.runtimes.get(runtime.name if runtime else "", _USUAL),
             each_minor=rid in (verify.each_minor or included[:1]),
             consumers=wanted,
             installing=frozenset(name for name, who in wanted.items() if who.installs_runtime(config, package)),
-            has=_find_traits(config, package, runtime, rid) if runtime is not None else frozenset(),
+            has=_find_traits(config, package, runtime, platform) if runtime is not None else frozenset(),
             is_first=runtime in (None, *config.document.runtime[:1]),
         )
 
 
-def _find_traits(config: Config, package: str, runtime: RuntimeUse, rid: Rid) -> frozenset[Need]:
-    traits, wheel = runtime.traits, config.packages[package].wheel
+def _find_traits(config: Config, package: str, runtime: RuntimeUse, platform: Target) -> frozenset[Need]:
+    traits, wheel, rid = runtime.traits, config.packages[package].wheel, platform.rid
     has: dict[Need, bool] = {
         "": True,
         "code that binds": not runtime.drop_in,  # a stub knows no package, and takes no minimum from its host
@@ -193,7 +211,7 @@ def _find_traits(config: Config, package: str, runtime: RuntimeUse, rid: Rid) ->
         "an execution provider": config.provider(runtime) is not None,
         "another processor": other_processor(rid) is not None,
         "a runtime of several major versions": len(traits.majors) > 1,
-        "a runtime that opens more libraries": bool(traits.list_companions(target(rid).system)),
+        "a runtime that opens more libraries": bool(traits.list_companions(platform.system)),
         "a runtime with a stand-in": has_stand_in(runtime),
         "a distribution": _has_distribution(runtime, rid),
         "a version that can be changed": runtime.has_text and traits.compatible != "always",
@@ -206,7 +224,7 @@ def _has_distribution(runtime: RuntimeUse, rid: str) -> bool:
     return not supply.extras or supply.is_supplied(supply.extra, rid)
 
 
-def _list_ordinary(subject: _Subject, extent: Extent) -> Iterator[_Line]:
+def _list_ordinary(subject: _Subject, extent: Extent) -> Iterator[Line]:
     for scenario in SCENARIOS:
         if not _is_tried(subject, scenario, extent):
             continue
@@ -216,23 +234,25 @@ def _list_ordinary(subject: _Subject, extent: Extent) -> Iterator[_Line]:
             newest = extent.prereleases and scenario.versions == "all" and consumer == PYTHON
             for entry in _entries(subject, scenario, extent):
                 prereleases = newest and entry == "latest"
-                python = extent.pythons[subject.platform.rid]
-                yield _Line(subject, scenario, consumer, python, entry, prereleases=prereleases)
+                yield Line(subject, scenario, consumer, subject.python, entry, prereleases=prereleases)
         if scenario.widened and PYTHON in subject.consumers:
             yield from _list_other_pythons(subject, scenario, extent)
             yield from _list_other_distributions(subject, scenario, extent)
 
 
-def _list_stand_ins(subject: _Subject, extent: Extent) -> Iterator[_Line]:
+def _list_stand_ins(subject: _Subject, extent: Extent) -> Iterator[Line]:
     """What a machine that runs no runtime tries, whatever scenarios a project chooses: it costs no download."""
+    is_glue = subject.platform.rid in extent.glue and subject.provider is None
+    if not is_glue or "a runtime with a stand-in" not in subject.has:
+        return
     subject = replace(subject, settings=structs.replace(subject.settings, scenarios=()))
     for scenario in SCENARIOS:
         if subject.platform.system not in scenario.in_c or not _is_tried(subject, scenario, extent):
             continue
-        stands_in, python = scenario.versions != "none", extent.pythons[subject.platform.rid]
+        stands_in = scenario.versions != "none"
         for consumer in IN_C:
             if consumer in subject.consumers:
-                yield _Line(subject, scenario, consumer, python, "latest" * stands_in, stands_in=stands_in)
+                yield Line(subject, scenario, consumer, subject.python, "latest" * stands_in, stands_in=stands_in)
 
 
 def _is_tried(subject: _Subject, scenario: Scenario, extent: Extent) -> bool:
@@ -270,22 +290,22 @@ def _can_run(subject: _Subject, scenario: Scenario, consumer: str) -> bool:
     return scenario.named and who.ask_registry is None
 
 
-def _list_other_pythons(subject: _Subject, scenario: Scenario, extent: Extent) -> Iterator[_Line]:
+def _list_other_pythons(subject: _Subject, scenario: Scenario, extent: Extent) -> Iterator[Line]:
     if subject.platform.rid == extent.home and not subject.settings.native_only:
         others = extent.served or extent.others * extent.everything
-        for minor in (minor for minor in others if not is_too_old(minor, subject.platform.rid)):
+        for minor in (minor for minor in others if not is_too_old(minor, subject.platform)):
             for entry in ("minimum", "latest") if subject.runtime else ("",):
-                yield _Line(subject, scenario, PYTHON, minor, entry)
+                yield Line(subject, scenario, PYTHON, minor, entry)
 
 
-def _list_other_distributions(subject: _Subject, scenario: Scenario, extent: Extent) -> Iterator[_Line]:
+def _list_other_distributions(subject: _Subject, scenario: Scenario, extent: Extent) -> Iterator[Line]:
     rid = subject.platform.rid
     if extent.everything and subject.runtime is not None:
         supply = subject.runtime.traits.python
         for extra, name in list(supply.extras.items())[1:]:
             entries = ("minimum", "latest") if name in supply.minimums else ("latest",)
             for entry in entries if supply.is_supplied(extra, rid) else ():
-                yield _Line(subject, scenario, PYTHON, extent.pythons[rid], entry, name)
+                yield Line(subject, scenario, PYTHON, subject.python, entry, name)
 
 
 def _entries(subject: _Subject, scenario: Scenario, extent: Extent) -> tuple[str, ...]:
@@ -302,27 +322,23 @@ def _entries(subject: _Subject, scenario: Scenario, extent: Extent) -> tuple[str
     return entries if scenario.versions == "all" else entries[-1:]
 
 
-def _question(line: _Line) -> Question | None:
-    runtime, who = line.subject.runtime, line.subject.consumers[line.consumer]
-    if runtime is None or not line.entry or line.stands_in:
-        return None
-    npm = who.ask_registry is not None
-    name = who.find_runtime(runtime) if npm else line.other or runtime.traits.python.distribution
-    # Below the floor no version has a shared library; below a higher minimum one may have.
-    below = line.entry == BELOW_FLOOR and not line.scenario.provider
+def _ask_oldest(line: Line, question: Question) -> Question:
+    """What the index is asked for the oldest version of the same package, or of the runtime's ordinary wheels."""
+    runtime = line.subject.runtime
+    if question.npm or runtime is None:
+        return replace(question, entry="minimum")
+    wheels, name = runtime.traits.python, runtime.traits.python.distribution
     return Question(
         distribution=name,
-        minimum=runtime.traits.floor if below else runtime.traits.python.oldest_of(name, runtime.minimum),
-        entry=line.entry,
-        target=line.subject.platform.rid,
-        python=line.python,
-        npm=npm,
-        prereleases=line.prereleases,
+        minimum=wheels.oldest_of(name, runtime.minimum),
+        entry="minimum",
+        target=question.target,
+        python=line.subject.python,
     )
 
 
-def _plan_line(line: _Line, answers: Answers) -> Iterator[ConfiguredCase]:
-    subject, question = line.subject, _question(line)
+def _plan_line(line: Line, answers: Answers) -> Iterator[ConfiguredCase]:
+    subject, question = line.subject, line.question
     runtime, who = subject.runtime, subject.consumers[line.consumer]
     name = line.other or who.find_runtime(runtime) if runtime is not None else ""
     if question is not None and runtime is not None:

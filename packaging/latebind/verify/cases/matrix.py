@@ -11,7 +11,7 @@ from typing import Any
 from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.tables.targets import target
-from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, is_too_old
+from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, is_too_old, list_lines
 from latebind.verify.cases.index import Answers
 from loadcheck.model import Rid
 from loadcheck.text import plural
@@ -47,7 +47,7 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
         (rid, python): max(1, len(cases_of(config, rid, python)))
         for rid in hosted
         for python in pythons
-        if not is_too_old(python, rid)
+        if not is_too_old(python, target(rid))
     }
     if len(counts) > max_jobs:
         raise InputError(
@@ -77,7 +77,8 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
 def cases_of(config: Config, rid: Rid, python: str) -> tuple[ConfiguredCase, ...]:
     """The test cases of a target on its own machine with that Python, as far as they are known without the index."""
     others = tuple(minor for minor in config.document.verify.pythons if minor != python)
-    return expand_cases(config, rid, Extent(pythons={rid: python}, home=rid, others=others, everything=True), Answers())
+    extent = Extent(pythons={rid: python}, home=rid, others=others, everything=True)
+    return expand_cases(list_lines(config, [rid], extent), Answers())
 
 
 def matrix_json(document: Mapping[str, Any]) -> str:

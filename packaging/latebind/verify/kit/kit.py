@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
 from latebind.build.inside import refuse_links_outside
-from latebind.config.config import Config
-from latebind.config.extension import program_keys
 from latebind.config.file import FILE_NAME, load, standalone_text
 from latebind.config.project import Project
 from latebind.errors import InputError
@@ -72,7 +70,9 @@ def _copy_project(project: Project, destination: Path) -> str:
     What is above the project's folder stays where it is compared with it.
     """
     config = project.config
-    files = {file for path in _find_consumers(config) for file in _list_files(project, path)}
+    names = filter(None, config.document.verify.list_scripts().values())
+    consumers = [Path(os.path.abspath(config.root / name)) for name in names]  # noqa: PTH100  # resolve() follows links
+    files = {file for path in consumers for file in _list_files(project, path)}
     if not config.is_built_elsewhere:
         files.add(config.cmake_source / "CMakeLists.txt")
     base = Path(os.path.commonpath([config.root, *files]))
@@ -86,16 +86,6 @@ def _copy_project(project: Project, destination: Path) -> str:
     file.write_text(standalone_text(config), encoding="utf-8", newline="\n")
     load(file)  # what the other computer will read
     return "" if home == Path() else home.as_posix()
-
-
-def _find_consumers(config: Config) -> Iterator[Path]:
-    """The scripts and folders that verification runs or builds."""
-    verify = config.document.verify
-    data = [verify.data, *(settings.data for settings in verify.own.values())]
-    names = [verify.python, verify.reference, *(settings.script for settings in data if settings)]
-    names += [verify.dotnet, verify.c, verify.sdk, *(verify.find_program(key.name) for key in program_keys())]
-    paths = (os.path.abspath(config.root / name) for name in names if name)  # noqa: PTH100  # resolve() follows links
-    yield from dict.fromkeys(map(Path, paths))
 
 
 def _list_files(project: Project, path: Path) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,21 +25,19 @@ _LOG_BYTES = 64 << 20
 """A consumer in a loop could fill the disk; a report is copied between machines."""
 
 
-def write_reports(report: Report, folder: Path, log_of: LogReader) -> View:
-    """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/. What they show.
+def write_reports(report: Report, folder: Path, log_of: LogReader) -> tuple[View, Mapping[str, str]]:
+    """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/. What they show; their texts.
 
     The logs of an earlier report there are removed. In a folder without one, logs/ is another program's.
     """
-    texts = {result.log: log_of(result) for result in report.cases if result.log}
+    logs = {result.log: log_of(result) for result in report.cases if result.log}
     if (folder / _REPORT).is_file():
         shutil.rmtree(folder / "logs", ignore_errors=True)
-    for name, text in texts.items():
-        write_text(folder / name, text)
-    write_text(folder / _REPORT, report_json(report))
     view = view_of(report)
-    for name, text in renderings(view, lambda result: texts.get(result.log, "")).items():
+    texts = {_REPORT: report_json(report), **renderings(view, lambda result: logs.get(result.log, ""))}
+    for name, text in (*logs.items(), *texts.items()):
         write_text(folder / name, text)
-    return view
+    return view, texts
 
 
 def renderings(view: View, log_of: LogReader) -> dict[str, str]:

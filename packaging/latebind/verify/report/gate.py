@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from latebind.config.config import Config
 from latebind.model import Case, Level, State, list_passes
 from latebind.tables.targets import targets
-from latebind.verify.cases.consumer import find_consumer, name_consumers
-from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, runtimes_on
+from latebind.verify.cases.consumer import find_wanted, name_consumers
+from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, runtimes_on
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
 from latebind.verify.cases.select import read_shard
@@ -82,11 +82,11 @@ def patterns(config: Config) -> tuple[Pattern, ...]:
 
 def _asked_for(config: Config) -> list[Scenario]:
     """The scenarios that must pass; other ones show computing in a project whose only consumers are in C."""
+    wanted = find_wanted(config, None)
 
     def is_tried(required: str) -> bool:
         candidates = (scenario for scenario in SCENARIOS if scenario.required == required)
-        names = {name for scenario in candidates for name in name_consumers(scenario.consumers)}
-        return any(find_consumer(name).is_wanted(config, None) for name in names)
+        return any(name in wanted for scenario in candidates for name in name_consumers(scenario.consumers))
 
     without = "for every target" if is_tried(_INSTEAD) and not is_tried("for every target") else _INSTEAD
     return [scenario for scenario in SCENARIOS if scenario.required not in ("no", without)]
@@ -142,10 +142,10 @@ def absent(config: Config, report: Report) -> tuple[ConfiguredCase, ...]:
     reported = {(*_coordinates(result.case), entry) for result in report.cases for entry in result.entries}
     pythons = [result.consumer.removeprefix(PYTHON) for result in report.cases if result.consumer.startswith(PYTHON)]
     scope = Extent(pythons=dict.fromkeys(targets(), (pythons or [_OWN_PYTHON])[0]), home=Rid(""))
+    lines = list_lines(config, map(Rid, config.document.targets.include), scope)
     return tuple(
         replace(configured, entries=missing)
-        for rid in map(Rid, config.document.targets.include)
-        for configured in expand_cases(config, rid, scope, Answers())
+        for configured in expand_cases(lines, Answers())
         if (missing := tuple(e for e in configured.entries if (*_coordinates(configured.case), e) not in reported))
     )
 

@@ -57,10 +57,8 @@ class Memory:
             json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),
             fingerprint(*ELSEWHERE),
         )
-        verify = config.document.verify
-        data = [verify.data, *(settings.data for settings in verify.own.values())]
-        scripts = [verify.python, verify.reference, *(settings.script for settings in data if settings)]
-        folders = {(config.root / script).parent for script in scripts if script}
+        scripts = (config.root / name for name in config.document.verify.list_scripts().values() if name)
+        folders = {script.parent for script in scripts if script.is_file()}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._hashes: dict[str, str] = {}
 
@@ -72,7 +70,7 @@ class Memory:
             case.id,
             *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind in kinds),
             *self._scripts,
-            *(self._hash_program(name) for name in consumer.find_programs(self._config) if name),
+            self._hash_program(consumer.program),
             machine,
             *interpreters,
             *self._shared,
@@ -100,10 +98,12 @@ class Memory:
             text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
             write_text(self._folder / f"{key}.json", json.dumps(text))
 
-    def _hash_program(self, name: str) -> str:
-        if name not in self._hashes:
-            self._hashes[name] = self._hash(self._config.root / name)
-        return self._hashes[name]
+    def _hash_program(self, key: str) -> str:
+        """A hash of the folder that a key of `[verify]` names, "" where it names a script, which is hashed above."""
+        if key not in self._hashes:
+            program = self._config.root / self._config.document.verify.find_program(key) if key else None
+            self._hashes[key] = self._hash(program) if program and program.is_dir() else ""
+        return self._hashes[key]
 
     def _hash(self, folder: Path) -> str:
         """A hash of the folder of a consumer's script, which may read the files next to it.
