@@ -171,7 +171,7 @@ function(latebind_pkg_config name library version description)
   if(NOT WIN32)
     list(TRANSFORM CMAKE_DL_LIBS PREPEND "-l" OUTPUT_VARIABLE libraries)
     list(JOIN libraries " " LATEBIND_PC_NEEDED)
-    string(PREPEND LATEBIND_PC_NEEDED "-pthread ")
+    string(PREPEND LATEBIND_PC_NEEDED "-lpthread ") # not -pthread: setup files take -I, -L and -l apart
   endif()
   configure_file("${LATEBIND_LOADER_DIR}/library.pc.in" "${name}.pc" @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION lib/pkgconfig)

@@ -131,12 +131,14 @@ failures = { "mine_v*" = "message" }
     assert "1 function would end the process without mine (mine_add): choose in stub.failures" in made.stderr
     run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", stub, "-o", user, "-ldl", "-pthread")
     for options in ((), named):
-        assert assert_success(latebind("adopt", user, *options)).startswith("libuser.so: binds mine late\nwithout it, ")
+        assert assert_success(latebind("adopt", user, *options)).startswith(
+            "libuser.so: binds mine late, at the first call\nwithout it, "
+        )
     (tmp_path / "user.c").write_text("const char* mine_version(void); int mine_sub(void);"
                                      "int use(void) { return *mine_version() + mine_sub(); }")  # fmt: skip
     run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", stub, "-o", user, "-ldl", "-pthread")
     lines = assert_success(latebind("adopt", user, "--apply", *named)).splitlines()
-    assert lines[0] == "libuser.so: binds mine late"
+    assert lines[0] == "libuser.so: binds mine late, at the first call"
     assert lines[1].endswith("has 1 undefined symbol that the program that opens it has to define: mine_sub")
     assert lines[2].startswith("those that are functions of mine: list the library itself as functions of the stub")
     assert lines[3:] == ["--apply: nothing to write"]
@@ -159,6 +161,8 @@ def test_each_library_that_a_program_links_gets_its_stub(latebind, tmp_path):
 
     lines = assert_success(latebind("adopt", *presets, program)).splitlines()
 
+    for line, name in zip(lines, ("one", "two"), strict=False):
+        assert f"program: links lib{name}.so.1, " in line
     stubs = [f"latebind stub {tmp_path / name}.toml --output stubs; " for name in ("one", "two")]
     [after] = [line for line in lines if line.startswith("next: ")]
     assert after.startswith(f"next: {''.join(stubs)}export ")

@@ -100,6 +100,7 @@ def test_pkg_config_gives_what_a_linker_needs(stub):
     env = {"PKG_CONFIG_PATH": str(stub / "lib" / "pkgconfig")}
     flags = run_checked(tool, "--libs", "--static", "libonnxruntime", env=env).split()
     assert "-lonnxruntime" in flags
+    assert {flag[:2] for flag in flags} == {"-L", "-l"}, "setup files sort flags by these letters, and stop at others"
     assert any(flag.startswith("-L") and (stub / "lib").samefile(flag[2:]) for flag in flags)
 
 

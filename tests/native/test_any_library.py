@@ -268,6 +268,18 @@ def test_a_stub_can_have_only_what_a_program_calls(latebind, tmp_path):
     assert_refused(make(tmp_path / "user.c"), "is not a shared library")
 
 
+def test_a_project_with_gnulibs_headers_compiles_it(latebind, tmp_path):
+    """They refuse to be included before config.h, which autotools promise by a macro."""
+    assert_success(write_stub(latebind, tmp_path, describe("text")))
+    (tmp_path / "lib").mkdir()
+    refuse = "#ifndef FROM_CONFIGURE\n#error config.h is to be first\n#endif\n#include_next <unistd.h>\n"
+    (tmp_path / "lib/unistd.h").write_text(refuse)
+    (tmp_path / "config.h").write_text("#define FROM_CONFIGURE 1\n")
+    flags = ["-DHAVE_CONFIG_H", f"-I{tmp_path}", f"-I{tmp_path}/lib"]
+
+    run_checked(needed_compiler(), *flags, "-c", tmp_path / "latebind_thing.c", "-o", tmp_path / "thing.o")
+
+
 def test_a_cxx_compiler_gets_one_error_that_says_what_to_use(latebind, tmp_path):
     if not (compiler := shutil.which("g++") or shutil.which("clang++")):
         pytest.skip("not run: there is no C++ compiler here: apt-get install g++")

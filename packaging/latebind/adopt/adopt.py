@@ -117,7 +117,7 @@ def _describe_package(path: Path, described: tuple[RuntimePreset, ...]) -> Adopt
 def _describe_product(product: Product, name: str) -> Adoption:
     """What is known of a package for which nothing is planned."""
     bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
-    lines = [*product.describe(), *(f"{name}: binds {title} late" for title in bound)]
+    lines = [*product.describe(), *(f"{name}: binds {title} late, at the first call" for title in bound)]
     if bound and product.undefined:
         lines += [f"{finding.subject.rpartition('!')[2]}: {finding.message}" for finding in product.undefined]
         described = [title for title in bound if title not in {runtime.title for runtime in presets().values()}]

@@ -102,9 +102,10 @@ class Product:
         return next((text for text, requirement in rows if canonicalize_name(requirement.name) in names), "")
 
     def describe(self) -> list[str]:
-        """A line for each file that links, is or opens a runtime of the package; none if it binds late."""
-        inner = {finding.subject.rpartition("!")[2]: finding for finding in reversed(self.findings)}
-        return [*(f"{name}: {finding.message}" for name, finding in sorted(inner.items())), *self._list_opened()]
+        """A line for each file and runtime that it links, is or opens; none if the package binds late."""
+        inner = {(finding.subject.rpartition("!")[2], finding.cause): finding for finding in reversed(self.findings)}
+        lines = (f"{name}: {finding.message}" for (name, _), finding in sorted(inner.items()))
+        return [*lines, *self._list_opened()]
 
     def _list_opened(self) -> Iterator[str]:
         """The calls in Python code that open a runtime's file in the package."""
@@ -134,6 +135,6 @@ def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product
     return Product(
         contents=replace(contents, project=reader.find_project(contents)),
         findings=tuple(finding for finding in report.findings if finding.code in HELD),
-        undefined=tuple(finding for finding in report.findings if finding.code == _UNDEFINED),
+        undefined=tuple(finding for finding in report.findings if finding.code == _UNDEFINED and not finding.cause),
         known=known,
     )

@@ -72,7 +72,8 @@ _HIDDEN_END = """\
 #pragma GCC visibility pop
 #endif
 """
-_FIRST = "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
+_FIRST = "#ifdef HAVE_CONFIG_H /* of autotools: headers of gnulib need it first */\n#include <config.h>\n#endif\n"
+_FIRST += "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
 
 
 def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
