@@ -61,20 +61,22 @@ def hide(files):
     replace_bytes(b"_tiny_run\0", b"_tiny_ran\0")(files)
 
 
-CONSUMED, BOTH = {"consumed"}, {"consumed", "loads-in-c"}
+NOT_STARTED = {"consumed", "absent"}
+"""The program in C does not start, so that it has no message to print either."""
+NOT_LOADED = {*NOT_STARTED, "loads-in-c"}
 FAULTS = {
-    "wrong install name": (replace_bytes(b"@rpath/libtiny.dylib", b"/rpath/libtiny.dylib"), CONSUMED),
-    "missing slice": (use_the_other_processor, CONSUMED),
-    "bad run path": (replace_bytes(b"/usr/lib/libSystem.B.dylib", b"@rpath/libSystem.B.0.dylib"), BOTH),
-    "wrong RID folder": (rename_the_folder, CONSUMED),
-    "wrong calling convention": (declare_another_call, CONSUMED),
-    "a symbol hidden": (hide, BOTH),
+    "wrong install name": (replace_bytes(b"@rpath/libtiny.dylib", b"/rpath/libtiny.dylib"), NOT_STARTED),
+    "missing slice": (use_the_other_processor, NOT_STARTED),
+    "bad run path": (replace_bytes(b"/usr/lib/libSystem.B.dylib", b"@rpath/libSystem.B.0.dylib"), NOT_LOADED),
+    "wrong RID folder": (rename_the_folder, NOT_STARTED),
+    "wrong calling convention": (declare_another_call, NOT_STARTED),
+    "a symbol hidden": (hide, NOT_LOADED),
     "a second runtime": (add_another_runtime, {"absent"}),
 }
 """What is done to the packages. A missing execute bit is no fault here: no loader asks for it."""
 SOURCES = {
-    "an initializer that fails": (("int tiny_open(", f"{TRAPS}int tiny_open("), BOTH),
-    "a function at an odd address": (("int tiny_run(", f"{SHIFTED}int unused("), CONSUMED),
+    "an initializer that fails": (("int tiny_open(", f"{TRAPS}int tiny_open("), NOT_LOADED),
+    "a function at an odd address": (("int tiny_run(", f"{SHIFTED}int unused("), {"consumed"}),
 }
 """What is done to the sources."""
 
