@@ -10,7 +10,6 @@ from tests.conftest import ROOT
 LATENN = re.compile(r"""(?:ROOT|\]) / ["']latenn["'/]|\blatenn_(?:here|packages|site)\b|\bLATENN\b""")
 """How a test reaches latenn's files or packages."""
 OF_THE_REPOSITORY = {
-    "dotnet_support.py": "makes .NET programs that use latenn's packages",
     "test_borders.py": "this table",
     "test_docs.py": "the pages of latenn are on the site",
     "ci/test_cibuildwheel.py": "builds latenn's wheels with cibuildwheel",
@@ -20,8 +19,6 @@ OF_THE_REPOSITORY = {
     "research/test_sabotage.py": "breaks latenn's packages",
 }
 """Modules about the whole repository, which has latenn."""
-NOT_YET = {"ecosystems/nuget/test_managed.py", "verify/run/conftest.py", "verify/run/test_nupkg.py"}
-"""Modules that should use a project of tests/clients/ instead."""
 OF_LATEBIND = {
     "npm/conftest.py": {"latebind.ecosystems.npm.pack"},  # the modules that every npm package of latebind has
     "npm/test_places.py": {"latebind.ecosystems.npm.pack"},
@@ -43,7 +40,7 @@ def test_latebinds_tests_use_their_own_clients():
         for path in (ROOT / "tests").rglob("*.py")
         if LATENN.search(re.sub(r'"""(?:.|\n)*?"""|#.*', "", path.read_text("utf-8")))
     }
-    assert named == OF_THE_REPOSITORY.keys() | NOT_YET
+    assert named == OF_THE_REPOSITORY.keys()
 
 
 def test_latenns_tests_need_nothing_of_latebinds():

@@ -1,4 +1,4 @@
-"""latenn's packages, a runtime package and small cases, made once for all tests of .NET consumers."""
+"""The packages of tests/clients/dotnet and a runtime package, made once for all tests of .NET consumers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from importlib import metadata
 import pytest
 
 from latebind.ecosystems.nuget.managed import build_managed
+from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.tables.presets import preset
 from testing.needs import dotnet_environment
-from tests.dotnet_support import LATENN, RID, VERSION, small_cases
+from tests.dotnet_support import CLIENT, RID, VERSION, make_config, make_stage, shared_library
 
 
 @pytest.fixture(scope="session")
@@ -19,21 +20,19 @@ def work(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def managed_build(work):
-    return build_managed(
-        LATENN / "dotnet" / "Latenn",
-        work / "managed",
-        version=VERSION,
-        environment=dotnet_environment(),
-        home=work / "h",
+def packages(work):
+    """Demo, with a managed part, and Demo.Extra, for this machine."""
+    managed = build_managed(
+        CLIENT / "Demo", work / "managed", version=VERSION, environment=dotnet_environment(), home=work / "h"
     )
-
-
-@pytest.fixture(scope="session")
-def packages(latenn_here):
-    """Latenn and Latenn.OnnxRuntime for this machine."""
-    dotnet_environment()  # without an SDK there is no Latenn, and this skips
-    return [latenn_here / f"{name}.{VERSION}.nupkg" for name in ("Latenn", "Latenn.OnnxRuntime")]
+    core, extra = (
+        shared_library(work / f"libdemo_{name}.so", f"int demo_{name}(void) {{ return {number}; }}")
+        for name, number in (("core", 42), ("extra", 43))
+    )
+    stage = make_stage(work / "stage", {"core": [core], "extra": [extra]})
+    config = make_config(work, core={"managed": "Demo"})
+    made = [pack_nupkgs(config, "core", [stage], work / "dist", managed=managed)[0]]
+    return [package.path for package in (*made, *pack_nupkgs(config, "extra", [stage], work / "dist"))]
 
 
 @pytest.fixture(scope="session")
@@ -48,8 +47,3 @@ def runtime(work):
     runtime_preset = preset("onnxruntime")
     nupkg = assemble_runtime_nupkg(library, distribution.version, work / "runtime", rid=RID, runtime=runtime_preset)
     return distribution.version, nupkg
-
-
-@pytest.fixture(scope="session")
-def cases(work):
-    return small_cases(work / "cases")
