@@ -127,8 +127,25 @@ failures = { "mine_v*" = "message" }
     assert linked in lines[0]
     assert lines[1].startswith(f"next: latebind stub {named[1]} --output stubs; ")
     assert f"(latebind stub {named[1]} --output stubs)" in latebind("audit", user, *named).stdout
+    (tmp_path / "keys.toml").write_text(
+        'name = "mine"\nentry_symbols = ["mine_version"]\n'
+        'file_globs = ["libmine.so*"]\nlinked_globs = ["libmine.so*"]\n'
+    )
+    (tmp_path / "apart.toml").write_text(described.replace('functions = ["mine_version", "mine_add"]', ""))
+    for keys in ("keys.toml", "apart.toml"):
+        ended = latebind("adopt", user, "--preset", tmp_path / keys)
+        assert "libuser.so: links libmine.so.3" in assert_success(ended)
+        assert "latebind stub" not in ended.stdout or keys == "apart.toml"
+    assert "describe mine for a stub: " in latebind("adopt", user, "--preset", tmp_path / "keys.toml").stdout
+    assert (
+        "link a stub instead, for which you describe"
+        in latebind("audit", user, "--preset", tmp_path / "keys.toml").stdout
+    )
+    assert_refused(
+        latebind("stub", tmp_path / "apart.toml", "--output", tmp_path / "o"), "has no functions", "--functions"
+    )
     made = latebind("stub", named[1], "--source", "--output", tmp_path)
-    assert "1 function would end the process without mine (mine_add): choose in stub.failures" in made.stderr
+    assert "1 function would end the process without mine (mine_add); stub.failures can say" in made.stderr
     run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", stub, "-o", user, "-ldl", "-pthread")
     for options in ((), named):
         assert assert_success(latebind("adopt", user, *options)).startswith(
@@ -178,10 +195,10 @@ def test_sources_that_latebind_cannot_build_are_no_package(latebind, tmp_path):
 @pytest.mark.parametrize(
     ("file", "says"),
     [
-        ("meson.build", "#meson"),
+        ("meson.build", "#without-changing-a-line"),
         ("Cargo.toml", "#cargo-and-maturin"),
         ("go.mod", "#cgo"),
-        ("configure.ac", "#make-and-autotools"),
+        ("configure.ac", "#without-changing-a-line"),
     ],
 )
 def test_a_build_that_makes_no_package_gets_the_section_of_its_recipe(latebind, tmp_path, file, says):

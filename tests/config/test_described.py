@@ -71,7 +71,7 @@ WRONG = [
     (PYTHON, "", "no wheel supplies the runtime, and there is no advice", "or advice"),
     (PYTHON, 'advice = "apt-get install thing"\n', "so nothing can be verified", "extras = {"),
     (PYTHON, f'{PYTHON}advice = "a\\nb"\n', "the advice has line breaks", "one plain line"),
-    (PYTHON, f"{PYTHON}stub = {{ functions = [] }}\n", "must not be empty", ""),
+    (PYTHON, f"{PYTHON}stub = {{ functions = [] }}\n", "the stub has no functions", "--functions"),
     (
         PYTHON,
         f'{PYTHON}stub = {{ functions = ["a"], targets = ["a b"] }}\n',
@@ -104,7 +104,13 @@ WRONG = [
         "needs two or three falling numbers",
         "if 20304 is 2.3.4",
     ),
-    ('version = "text"', 'version = "text"\nscale = [100, 1]', "scale is for a version that is an integer", "remove"),
+    (
+        'version = "text"',
+        'version = "structure"\nscale = [100, 1]',
+        "scale is for a version that is one number",
+        "remove",
+    ),
+    ('version = "text"', 'version = "text"\nscale = [1, 100]', "needs two or three falling numbers", "if 20304"),
     ('version = "text"', 'version = "structure"\nbits = 12', "bits cannot be 12", ""),
     ('version = "text"', 'version = "structure"\nbits = 64', "cannot have 64 bits", "Remove bits."),
     ('version = "text"', 'version = "text"\nbits = 16', "cannot have 16 bits", "Remove bits."),

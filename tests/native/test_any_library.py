@@ -84,6 +84,24 @@ FORMS = {
         '#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)\nconst char* const thing_version = TEXT(MAJOR) "." TEXT(MINOR);',
         "3.2",
     ),
+    "libxml2": (
+        "variable",
+        "scale = [10000, 100, 1]",
+        (
+            "#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)\n"
+            'const char* const thing_version = TEXT(MAJOR) "0" TEXT(MINOR) "0" TEXT(PATCH) "-GIT";'
+        ),
+        "3.2.1",
+    ),
+    "a number as text": (
+        "text",
+        "scale = [100, 1]",
+        (
+            "#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)\n"
+            'const char* thing_version(void) { return TEXT(MAJOR) "0" TEXT(MINOR); }'
+        ),
+        "3.2",
+    ),
     "MPI": ("two-numbers", "", "int thing_version(int* a, int* b) { *a = MAJOR; *b = MINOR; return 0; }", "3.2"),
     "none": ("none", "", "int thing_version(void) { return 77; }", ""),
 }
@@ -300,7 +318,8 @@ const char* thing_version(void) { return "3.2"; }
 double thing_real(void) { return 1.5; }
 float thing_float(void) { return 2.5f; }
 void thing_nothing(void) {}
-int thing_number = 42;
+int thing_number = 42, thing_mode = 1;
+int* thing_mode_address(void) { return &thing_mode; }
 struct thing_world { int x; } thing_world = {7};
 int thing_ask(const struct thing_world* world) { return world->x; }
 }
@@ -322,6 +341,8 @@ extern "C" {
 #endif
 double thing_real(void); float thing_float(void); void thing_nothing(void);
 extern int thing_number;
+int* thing_mode_address(void);
+#define thing_mode (*thing_mode_address())
 extern struct thing_world thing_world;
 int thing_ask(const struct thing_world* world);
 #ifdef __cplusplus
@@ -346,7 +367,7 @@ int main(int count, char**) {
 C_USER = """\
 #include "thing.h"
 #include "latebind_thing_variables.h"
-int main(void) { return thing_number == 42 && &thing_number && thing_ask(&thing_world) == 7 ? 0 : 1; }
+int main(void) { return thing_mode + thing_number == 43 && &thing_number && thing_ask(&thing_world) == 7 ? 0 : 1; }
 """
 
 
@@ -380,7 +401,7 @@ def test_functions_of_cxx_are_taken_from_a_library_and_throw_to_the_program(cxx)
 
 def test_variables_are_looked_up_in_the_library_where_the_program_uses_them(cxx):
     folder, printed = cxx
-    assert "2 variables (thing_number, thing_world); include the header of variables" in printed
+    assert "3 variables (thing_mode, thing_number, thing_world); include the header of variables" in printed
     assert_success(run_program(folder / "plain", env={"THING_LIB_PATH": str(folder)}))
 
 

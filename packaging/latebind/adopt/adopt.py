@@ -43,13 +43,13 @@ _SHOWS = (
 )
 _OTHERS = {
     "CMakeLists.txt": "without-changing-a-line",
-    "meson.build": "meson",
+    "meson.build": "without-changing-a-line",
     "Cargo.toml": "cargo-and-maturin",
     "go.mod": "cgo",
     "MODULE.bazel": "bazel",
-    "configure.ac": "make-and-autotools",
-    "configure": "make-and-autotools",
-    "Makefile": "make-and-autotools",
+    "configure.ac": "without-changing-a-line",
+    "configure": "without-changing-a-line",
+    "Makefile": "without-changing-a-line",
 }
 """The sections of the page with recipes, by the file at a project's top."""
 _CANNOT = "cannot bind late as it is:"
@@ -137,9 +137,16 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
     """What to do with the build that made a package by hand."""
     prefix = f"$PWD/stubs/{host_rid()}"
     folder = f"{prefix}/lib"
+    if without := [runtime.title for runtime in product.runtimes if runtime.stub is None]:
+        return (f"next: describe {' and '.join(without)} for a stub: {DOCS}/howto/stub.md",)
     stubs = "; ".join(f"latebind stub {runtime.stub_argument} --output stubs" for runtime in product.runtimes)
-    places = {"LIBRARY_PATH": folder, "PKG_CONFIG_PATH": f"{folder}/pkgconfig", "CMAKE_PREFIX_PATH": prefix}
-    paths = " ".join(f"{name}={place}:${name}" for name, place in places.items())
+    places = {
+        "LIBRARY_PATH": folder,
+        "PKG_CONFIG_PATH": f"{folder}/pkgconfig",
+        "CMAKE_PREFIX_PATH": prefix,
+        "CPATH": f"{prefix}/include",  # for <latebind/stub.h>
+    }
+    paths = " ".join(f"{name}={place}${{{name}:+:${name}}}" for name, place in places.items())
     return (
         f"next: {stubs}; export {paths}; build again from scratch",
         f"a folder that your build names itself (-L) is searched first: name {folder} there",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from packaging.version import Version
@@ -38,7 +38,7 @@ int lb_{name}_read_version(void* entry, char* text, size_t size) {{
   const char* told = NULL;
   if (!entry) return 1;
   memcpy(&told, entry, sizeof told);
-  return lb_read_text(told, text, size);
+{body}
 }}
 """
 _CHECK = """\
@@ -160,9 +160,9 @@ def _version_reader(described: DescribedRuntime) -> str:
     if form in ("none", "own"):
         return ""
     if form == "variable":
-        return _READ_VARIABLE.format(name=described.name)
+        return _READ_VARIABLE.format(name=described.name, body=_indent(_read_text("told", described.scale)))
     if form == "text":  # the argument is for functions such as OpenSSL_version(int)
-        returned, types, body = "const char*", "int", ["return lb_read_text(tell(0), text, size);"]
+        returned, types, body = "const char*", "int", _read_text("tell(0)", described.scale)
     elif form == "structure":
         read = f"return lb_read_numbers(tell(), {described.bits // 8}, 3, text, size);"
         returned, types, body = "const void*", "void", [read]
@@ -177,8 +177,20 @@ def _version_reader(described: DescribedRuntime) -> str:
         addresses = ", ".join(f"&numbers[{index}]" for index in range(count))
         read_lines = [f"unsigned numbers[{count}] = {{0}};", f"tell({addresses});", _READ_NUMBERS]
         returned, types, body = "void", ", ".join(["unsigned*"] * count), read_lines
-    text = "\n".join(f"  {line}" for line in body)
-    return _READ_FUNCTION.format(name=described.name, returned=returned, types=types, body=text)
+    return _READ_FUNCTION.format(name=described.name, returned=returned, types=types, body=_indent(body))
+
+
+def _indent(lines: Iterable[str]) -> str:
+    return "\n".join(f"  {line}" for line in lines)
+
+
+def _read_text(told: str, scale: Sequence[int]) -> list[str]:
+    """The lines that read the version out of a text, which is one number if there is a `scale`: "20914" is 2.9.14."""
+    if not scale:
+        return [f"return lb_read_text({told}, text, size);"]
+    digits = "for (; *digit >= '0' && *digit <= '9'; digit++) number = number * 10 + (unsigned)(*digit - '0');"
+    read = [f"if (lb_read_text({told}, text, size)) return 1;", "unsigned number = 0;", "const char* digit = text;"]
+    return [*read, digits, *_split(scale, 32)]
 
 
 def _split(scale: Sequence[int], bits: int) -> list[str]:

@@ -66,7 +66,8 @@ class StubSource:
         if not variables:
             return ""
         name = self.runtime.name
-        macros = (f"#define {variable} LATEBIND_{name.upper()}_VARIABLE({variable})" for variable in variables)
+        use = f"LATEBIND_{name.upper()}_VARIABLE"
+        macros = (f"#ifndef {variable}\n#define {variable} {use}({variable})\n#endif" for variable in variables)
         return fill(
             "stub_variables.h", name=name, macro=name.upper(), title=self.runtime.title, macros="\n".join(macros)
         )
@@ -119,7 +120,7 @@ def _list_ending(table: FunctionTable, failures: Mapping[str, int | str], title:
     """A note on the functions for which nobody chose what they return without the library; [] if there are none."""
     ending = sorted(name for name in table.since if not any(fnmatchcase(name, pattern) for pattern in failures))
     text = f"{plural(len(ending), 'function')} would end the process without {title} ({show_names(ending, 3)})"
-    return [f"{text}: choose in stub.failures what they return"] if ending else []
+    return [f"{text}; stub.failures can say what they return instead, if your code checks that"] if ending else []
 
 
 def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:

@@ -12,7 +12,7 @@ from loadcheck.engine.policy import Policy, fits_any
 from loadcheck.engine.registry import ARCHIVES, Hit, Hits, Skip, check
 from loadcheck.engine.wording import links, own_name, some
 from loadcheck.readers.contents import GRAFTED, PROVIDER_ENTRY, Contents, File
-from loadcheck.text import human_size, plural
+from loadcheck.text import DOCS, human_size, plural
 
 if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
@@ -201,6 +201,8 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
             ". `drop_in` replaces only a library that the linker finds by its name. CMake links imported targets by "
             f"their path (`latebind adopt` names them). Link with -l{runtime.name} or latebind::{runtime.name} instead."
         )
+    if runtime.stub is None:  # described for the audit alone
+        return f", and link a stub instead, for which you describe more of it: {DOCS}/howto/stub.md"
     return (
         f", and link its stub instead (latebind stub {runtime.stub_argument} --output stubs), or open it at run time "
         "with lb_bind()."

@@ -105,11 +105,10 @@ class DescribedStub(Table, frozen=True):
         tuple[str, ...],
         Meta(
             description="C functions, C++ functions by their symbols (_ZN5thing3runEv), or files that list them, "
-            "relative to native.source: a shared library, a .def file or a C header. A pattern such as "
-            "thing_* selects from the files.",
-            min_length=1,
+            "relative to native.source, or to the file with the description: a shared library, a .def file or a C "
+            "header. A pattern such as thing_* selects from the files. A stub needs some."
         ),
-    ]
+    ] = ()
     failures: Annotated[
         dict[str, int | Literal["message", "nan", "nothing", "abort"]],
         Meta(
@@ -186,8 +185,8 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     scale: Annotated[
         tuple[int, ...],
         Meta(
-            description="What one major, minor and patch version count in the integer: [10000, 100, 1] if 20304 is "
-            "2.3.4."
+            description="What one major, minor and patch version count in the integer, or in a text that is one "
+            "number: [10000, 100, 1] if 20304 is 2.3.4."
         ),
     ] = ()
     bits: Annotated[

@@ -16,7 +16,7 @@ from latebind.semver import version_of
 from latebind.tables.presets import presets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from latebind.config.described import DescribedRuntime, DescribedStub, DescribedVariant
 
@@ -92,17 +92,18 @@ def version_problems(key: str, version: str) -> Iterator[Problem]:
 
 def _version_form_problems(described: DescribedRuntime) -> Iterator[Problem]:
     is_integer, units = described.version.startswith("integer"), described.scale
+    may_be_number = is_integer or described.version in ("text", "variable")
     most = 2**63 if described.bits == WIDE and described.version == "integer" else 2**32
     is_falling = all(above > below for above, below in pairwise((most, *units, 0)))
-    if is_integer and not (len(units) in _SCALES and is_falling):
+    if (is_integer or (units and may_be_number)) and not (len(units) in _SCALES and is_falling):
         text = f'version = "{described.version}" needs two or three falling numbers as its scale'
         example = "scale = [10000, 100, 1] if 20304 is 2.3.4"
         advice = f"Write what one major, one minor and one patch version count: {example}."
         yield ("scale",), text, advice
     if described.bits not in _BITS.get(described.version, (32,)):
         yield ("bits",), f'version = "{described.version}" cannot have {described.bits} bits', "Remove bits."
-    if units and not is_integer:
-        yield ("scale",), "scale is for a version that is an integer", 'Write version = "integer", or remove scale.'
+    if units and not may_be_number:
+        yield ("scale",), "scale is for a version that is one number", 'Write version = "integer", or remove scale.'
 
 
 def _built_problems(described: DescribedRuntime, minimum: str) -> Iterator[Problem]:
@@ -190,6 +191,9 @@ def _file_problems(files: DescribedFiles) -> Iterator[Problem]:
 
 
 def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
+    if not stub.functions:
+        advice = 'Write functions = ["thing_open", "libthing.so"], or name the library: latebind stub --functions FILE.'
+        yield ("stub",), "the stub has no functions", advice
     for key, names in (
         ("packages", stub.packages),
         ("targets", stub.targets),
@@ -203,7 +207,11 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
     for pattern in stub.failures:
         if not _FUNCTIONS.match(pattern):
             yield ("stub", "failures"), f"{pattern!r} matches no C function", "Write a name, or a pattern: thing_*."
-    for version, names in stub.since.items():
+    yield from _since_problems(stub.since)
+
+
+def _since_problems(since: Mapping[str, tuple[str, ...]]) -> Iterator[Problem]:
+    for version, names in since.items():
         for _, text, advice in version_problems("version", version):
             yield ("stub", "since"), text, advice
         for name in names:
