@@ -12,7 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ci import actions, gen_loader, messages, ort_slots, places
+from ci import actions, gen_loader, ort_slots, places
 from ci.reference_checks import check_index
 from latebind.adopt.new import provider_files
 from latebind.config.reference import config_pages
@@ -29,7 +29,6 @@ def outputs() -> dict[Path, str]:
         **{ROOT / "docs" / name: text for name, text in config_pages().items()},
         ROOT / "docs" / "checks" / "index.md": check_index(),
         actions.TABLE: actions.table(),
-        ROOT / "docs" / "howto" / "messages.md": messages.page(),
         ROOT / "docs" / "search-order.md": places.page(),
         ROOT / "loader" / "src" / "places.h": places.header(),
         **{ROOT / "examples/ep-tiny" / path: text for path, text in _example().items()},

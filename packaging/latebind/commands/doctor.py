@@ -43,8 +43,6 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def _explain(message: str, output: str) -> int:
     """Print the section that fits a message; 1 when none does."""
-    import msgspec
-
     from latebind.tables.messages import PAGE, find_section
 
     section = find_section(message)
@@ -52,7 +50,7 @@ def _explain(message: str, output: str) -> int:
         print_error("no section explains this message", f"Look for its words in {PAGE}.")
         return 1
     if output == "json":
-        print_json(msgspec.structs.asdict(section) | {"address": section.address})
+        print_json(asdict(section) | {"address": section.address})
     else:
         print(section.text())
     return 0

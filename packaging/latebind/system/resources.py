@@ -26,10 +26,19 @@ def folder(name: Literal["templates", "loader"]) -> Path:
 
 def license_file() -> Path:
     """The license of latebind. Raises LatebindError as folder() does."""
-    for candidate in (_PACKAGE / "_data" / "LICENSE", _SOURCE / "LICENSE"):
+    return _find_file("LICENSE", _SOURCE)
+
+
+def messages_page() -> Path:
+    """The page about messages of loaders. Raises LatebindError as folder() does."""
+    return _find_file("messages.md", _SOURCE / "docs/howto")
+
+
+def _find_file(name: str, place: Path) -> Path:
+    for candidate in (_PACKAGE / "_data" / name, place / name):
         if candidate.is_file():
             return candidate
-    raise LatebindError("latebind's license is missing", where=str(_PACKAGE), advice="Install latebind again.")
+    raise LatebindError(f"latebind's {name} is missing", where=str(_PACKAGE), advice="Install latebind again.")
 
 
 def cmake_dir() -> Path:

@@ -1,49 +1,35 @@
-"""What loaders print and how to fix it (messages.toml): `latebind doctor --message` and docs/howto/messages.md."""
+"""What loaders print and how to fix it: `latebind doctor --message`, which reads docs/howto/messages.md."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-import msgspec
-
+from latebind.system.resources import messages_page
 from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE = f"{DOCS}/howto/messages.md"
-PARTS = (
-    ("cause", "Cause"),
-    ("see", "Check"),
-    ("user", "Users"),
-    ("maintainer", "Maintainers"),
-)
-"""The parts of a section and their headings, in the order of the page."""
-
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
+_SECTION = re.compile(r"<!-- patterns\n(.*?)\n-->\n\n(?:```text\n(.*?)\n```\n\n)?(.*)", re.DOTALL)
 
 
-class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A family of messages with one cause; its parts are Markdown, with links relative to the page."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A family of messages with one cause."""
 
     title: str
     patterns: tuple[str, ...]
     """Regular expressions, each of which finds the family in a message."""
     messages: tuple[str, ...]
     """As programs print them, with … for what differs."""
-    cause: str
-    maintainer: str
-    see: str = ""
-    user: str = ""
-
-    def parts(self) -> Iterator[tuple[str, str]]:
-        """The heading and the text of each part that the section has."""
-        texts = ((heading, getattr(self, name).strip()) for name, heading in PARTS)
-        return ((heading, text) for heading, text in texts if text)
+    body: str
+    """The cause and the fixes in Markdown, with links relative to the page."""
 
     @property
     def address(self) -> str:
@@ -52,16 +38,24 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def text(self) -> str:
         """The section for a terminal: no code marks, and links with their whole address."""
-        parts = (f"{heading}:\n{text}" for heading, text in self.parts())
-        plain = _LINK.sub(lambda link: f"{link[1]} ({urljoin(PAGE, link[2])})", "\n\n".join(parts))
-        return f"{self.title}\n\n{plain.replace('`', '')}\n\nSee {self.address}"
+        plain = _LINK.sub(lambda link: f"{link[1]} ({urljoin(PAGE, link[2])})", self.body).replace("`", "")
+        headed = re.sub(r"^\*\*(.+)\*\*\n", r"\1:", plain, flags=re.MULTILINE)
+        return f"{self.title}\n\n{headed}\n\nSee {self.address}"
 
 
 @cache
 def sections() -> tuple[Section, ...]:
     """Every section, in the order of the page."""
-    data = Path(__file__).with_name("messages.toml").read_bytes()
-    return msgspec.toml.decode(data, type=dict[str, tuple[Section, ...]])["section"]
+    return tuple(_read_sections(messages_page().read_text("utf-8")))
+
+
+def _read_sections(page: str) -> Iterator[Section]:
+    for chunk in page.split("\n## ")[1:]:
+        title, _, rest = chunk.partition("\n\n")
+        ((patterns, messages, body),) = _SECTION.findall(rest.strip())
+        yield Section(
+            title=title, patterns=tuple(patterns.splitlines()), messages=tuple(messages.splitlines()), body=body
+        )
 
 
 def find_section(message: str) -> Section | None:

@@ -16,7 +16,7 @@ from packaging.version import Version
 from latebind.errors import LatebindError
 from latebind.fingerprint import LOADCHECK, PACKAGE
 from latebind.system.archive import Entry, write_zip
-from latebind.system.resources import folder, license_file
+from latebind.system.resources import folder, license_file, messages_page
 from latebind.system.tree import list_tree
 
 _NAME = "latebind"
@@ -87,7 +87,8 @@ def _list_files(name: str) -> dict[str, bytes]:
     for data in _DATA if name == _NAME else ():
         root = folder(data)  # type: ignore[arg-type]  # both are names of folders
         files |= {f"{name}/_data/{data}/{path.relative_to(root).as_posix()}": path for path in list_tree(root)}
-    files |= {f"{name}/_data/LICENSE": license_file()} if name == _NAME else {}
+    if name == _NAME:
+        files |= {f"{name}/_data/{path.name}": path for path in (license_file(), messages_page())}
     return {name: path.read_bytes() for name, path in files.items()}
 
 
