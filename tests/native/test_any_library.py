@@ -282,7 +282,7 @@ def test_a_stub_can_have_only_what_a_program_calls(latebind, tmp_path):
     assert "not in the stub: 1 variable (thing_number); include" in made.stderr
     assert "1 function would end the process without Thing (thing_f)" in made.stderr
     assert "thing_unused" not in (tmp_path / "made/latebind_thing.c").read_text()
-    assert_refused(make(tmp_path / "other.so"), "no function of", "is called", "--called-by")
+    assert_refused(make(tmp_path / "other.so"), "what --called-by names takes no function of", "is linked with")
     assert_refused(make(tmp_path / "user.c"), "is not a shared library")
 
 

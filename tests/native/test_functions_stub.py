@@ -93,7 +93,7 @@ def test_without_the_library_each_function_gives_what_was_declared(program):
 
 def test_what_an_older_library_lacks_is_named_and_the_rest_works(program):
     done = run(program, "stops", MANY_LIB_PATH=program.parent / "1")
-    says = "many_newer is not in this build of Many; 1.0.1 is bound"
+    says = "many_newer is not in this copy of Many; 1.0.1 is bound"
     assert done.stdout == f"status 0: fine\nwrong 0\nnew -1\navailable 1 0\n{says}\n"
     assert done.stderr == f"many_new_stops was called. {says.replace('many_newer', 'many_new_stops')}\n"
     assert done.returncode != 0

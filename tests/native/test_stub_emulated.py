@@ -92,7 +92,7 @@ def test_functions_of_a_c_library_reach_it_or_give_what_was_declared(system, lat
     assert status != 0
     assert text.startswith("status 7: Many was not found in")
     assert "\nnew -1\navailable 0 0\nMany was not found in" in text
-    assert "many_new is not in this build of Many; 1.0.1 is bound" in answer(MANY_LIB_PATH=tmp_path / "1")[1]
+    assert "many_newer is not in this copy of Many; 1.0.1 is bound" in answer(MANY_LIB_PATH=tmp_path / "1")[1]
 
 
 def test_arguments_and_results_of_every_kind_go_through_a_trampoline(system):

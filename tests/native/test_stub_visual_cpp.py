@@ -247,7 +247,7 @@ def test_named_functions_reach_the_library_or_give_what_was_declared(many, run):
     assert status
     assert text.startswith("status 7: Many was not found in")
     assert "\nnew -1\navailable 0 0\nMany was not found in" in text
-    assert "many_new is not in this build of Many; 1.0.1 is bound" in answer(folder="1")[1]
+    assert "many_newer is not in this copy of Many; 1.0.1 is bound" in answer(folder="1")[1]
 
 
 @pytest.mark.slow

@@ -109,7 +109,7 @@ def find_functions(
             others.intersection_update(called)
     if not chosen and called is not None:
         advice = "Name a program or library that is linked with the library, or leave --called-by out."
-        raise LatebindError(f"no function of {', '.join(sources)} is called", advice=advice)
+        raise LatebindError(f"what --called-by names takes no function of {', '.join(sources)}", advice=advice)
     if not chosen:
         text = f"no function of {', '.join(sources)} can be in a stub"
         raise LatebindError(text, advice="Name functions, a shared library, a .def file or a header.")
