@@ -149,7 +149,7 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
     paths = " ".join(f"{name}={place}${{{name}:+:${name}}}" for name, place in places.items())
     return (
         f"next: {stubs}; export {paths}; build again from scratch",
-        f"a folder that your build names with -L (also by a geos-config or the like) is searched first: name {folder} there",
+        f"a folder that your build names with -L (or as geos-config does) is searched first: name {folder} there",
         f"to keep it in your sources: {_RECIPES}#the-stub-as-one-c-file",
     )
 
