@@ -16,7 +16,6 @@ from latebind.config.native import TargetOptions
 from latebind.config.sdk import SdkConfig
 from latebind.config.verification import VerifyOwn
 from latebind.errors import LatebindError
-from loadcheck.tables.pythonabi import own_abi_kind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,8 +84,8 @@ class Config:
     @property
     def module_kinds(self) -> tuple[str, ...]:
         """The same, one for each CPython that `wheel.pythons` names: `cp310-cp310`, `cp313-cp313t`."""
-        kind = self.module_kind
-        return next((self.wheel_kinds(name) for name in self.packages if self.wheel_kind(name) == kind), ())
+        kind, wheels = self.module_kind, (package.wheel for package in self.packages.values())
+        return next((wheel.kinds for wheel in wheels if wheel is not None and wheel.kind == kind), ())
 
     @property
     def native_source(self) -> Path:
@@ -202,11 +201,6 @@ class Config:
         """The kind of a package's wheel: which Pythons it serves; "" where it has none."""
         wheel = self.packages[package].wheel
         return wheel.kind if wheel is not None else ""
-
-    def wheel_kinds(self, package: str) -> tuple[str, ...]:
-        """The kinds of the wheels that a package becomes for each target: several where it names CPythons."""
-        wheel = self.packages[package].wheel
-        return () if wheel is None else tuple(map(own_abi_kind, wheel.pythons)) or (wheel.kind,)
 
     def for_this_python(self) -> Config:
         """The same project with modules for the running CPython alone, as its user who installs it needs them."""

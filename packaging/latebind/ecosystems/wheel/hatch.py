@@ -113,7 +113,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     @property
     def _kind(self) -> str:
         """The kind of the wheel that is made; `latebind pack` names one where the project has several."""
-        kinds = self._config.wheel_kinds(_package(self._config, self.config))
+        wheel = self._config.packages[_package(self._config, self.config)].wheel
+        kinds = wheel.kinds if wheel is not None else ()
         named = os.environ.get(KIND_VARIABLE, "")
         return named if named in kinds else kinds[0]
 
