@@ -4,8 +4,9 @@ import shutil
 
 import pytest
 
+from latebind.build.sources import hash_inputs
 from latebind.config.project import read_project
-from latebind.pack.record import Record, hash_inputs, list_changes, read_record
+from latebind.pack.record import Record, list_changes, read_record
 from tests.client import BOUND, edit, pack_project, write_files
 from tests.programs import assert_success
 

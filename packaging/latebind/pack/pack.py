@@ -11,7 +11,7 @@ from latebind.build.commit import source_commit
 from latebind.build.inputs import outside_hash
 from latebind.build.inside import refuse_named_links
 from latebind.build.native import stage_targets
-from latebind.build.sources import hash_sources
+from latebind.build.sources import hash_inputs, hash_sources
 from latebind.build.stage import Stage
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
@@ -20,7 +20,7 @@ from latebind.fingerprint import OF_AUDITS, digest, fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
 from latebind.pack.planned import plan_packages
-from latebind.pack.record import Ledger, Record, hash_inputs
+from latebind.pack.record import Ledger, Record
 from latebind.pack.render import describe_losses
 from latebind.preconditions import refuse_missing
 from latebind.system.archive import source_date_epoch
@@ -63,7 +63,7 @@ def pack(project: Project, rids: Sequence[str]) -> PackResult:
     failed.
     """
     config, included = project.config, project.config.document.targets.include
-    refuse_missing(config, scripts=False)
+    refuse_missing(config.file, config.list_sources(), config.list_folders())
     # In the project's order of targets, so that the order of `--target` changes no package.
     plan = plan_packages(config, sorted(rids, key=[*included, *rids].index))
     commit = source_commit(config.file)  # as it is before minutes of compiling
@@ -112,7 +112,7 @@ def _in_order(planned: Sequence[_Job]) -> Iterator[list[_Job]]:
 def start_run(project: Project, stages: Sequence[Stage], dist: Path, commit: str) -> PackRun:
     """A run that has made nothing yet. Raises BuildError for a link that would put another file into packages."""
     config = project.config
-    refuse_named_links(config)
+    refuse_named_links(config.root, config.named_files)
     return PackRun(
         project=project,
         stages=stages,

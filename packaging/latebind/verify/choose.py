@@ -72,7 +72,7 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
     Raises InputError when there is none, or the selection cannot be read.
     """
     config, folder = project.config, project.workdir / "build" / "verify"
-    refuse_unknown_scenarios(config)
+    refuse_unknown_scenarios(config.document.verify.own, config.file.name)
     served = tuple(filter(None, map(own_abi_python, config.module_kinds)))
     pythons = _find_pythons(config.document.verify.pythons, served)
     # The running CPython's version, or the first installed one that has a wheel.

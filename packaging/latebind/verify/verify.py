@@ -16,6 +16,7 @@ from threading import Semaphore
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
+from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Outcome, State, passed_at
@@ -75,6 +76,7 @@ class RunningCases:
 class VerifyRun:
     """What all test cases of one run share."""
 
+    config: Config
     chosen: ChosenCases
     artifacts: tuple[Artifact, ...]
     supply: Supply
@@ -104,19 +106,28 @@ def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...
     """Pin requirements to the index's versions of now, and find out which machines can be used."""
     check_limits()
     config, folder, request = project.config, chosen.folder, chosen.request
-    wanted, python = config.document.verify.python_requires, chosen.pythons[0].path
-    pins = tuple(each(lambda requirement: _pinned(chosen.tool, requirement, python), wanted))
-    supply = Supply(config=config, folder=folder / "supply", installer=chosen.tool, pins=pins)
+    verify, python = config.document.verify, chosen.pythons[0].path
+    pins = tuple(each(lambda requirement: _pinned(chosen.tool, requirement, python), verify.python_requires))
+    supply = Supply(root=config.root, verify=verify, folder=folder / "supply", installer=chosen.tool, pins=pins)
     supply.folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(supply.folder / SHARED, ignore_errors=True)
     described = [machine for rid, machine in request.machines.items() if rid in request.rids]
-    sdk = _find_sdk(config.root) if config.document.verify.dotnet else ""
+    sdk = _find_sdk(config.root) if verify.dotnet else ""
     return VerifyRun(
+        config=config,
         chosen=chosen,
         artifacts=artifacts,
         supply=supply,
         unusable=unusable(described, folder / "home"),
-        memory=Memory(project, artifacts, (*pins, chosen.tool.name, sdk)),
+        memory=Memory(
+            folder / "passed",
+            root=config.root,
+            verify=verify,
+            runtimes=config.document.runtime,
+            outputs=project.outputs,
+            artifacts=artifacts,
+            circumstances=(*pins, chosen.tool.name, sdk),
+        ),
         places={machine.rid: Semaphore(machine.jobs) for machine in described if machine.jobs},
     )
 
@@ -208,7 +219,7 @@ def _bench(
     )
     return Bench(
         case=configured.case,
-        config=run.supply.config,
+        config=run.config,
         bound_runtime=runtime,
         package=configured.package,
         oldest=oldest,
