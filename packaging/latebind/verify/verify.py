@@ -28,7 +28,6 @@ from latebind.tables.targets import host_rid
 from latebind.verify.cases.consumer import find_run
 from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import FILES, scenario
-from latebind.verify.cases.standin import oldest_version
 from latebind.verify.choose import ChosenCases, able
 from latebind.verify.report.report import NEWER_THAN, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, try_case
@@ -211,18 +210,12 @@ def _describe_end(outcome: Outcome) -> str:
 def _bench(
     run: VerifyRun, configured: ConfiguredCase, machine: Machine, pythons: tuple[Interpreter, ...], log: Path
 ) -> Bench:
-    runtime = configured.bound_runtime
-    oldest = (
-        oldest_version(runtime)
-        if runtime and configured.stands_in
-        else run.chosen.answers.find_oldest(configured.question)
-    )
     return Bench(
         case=configured.case,
         config=run.config,
-        bound_runtime=runtime,
+        bound_runtime=configured.bound_runtime,
         package=configured.package,
-        oldest=oldest,
+        oldest=configured.oldest,
         stands_in=configured.stands_in,
         artifacts=run.artifacts,
         supply=run.supply,

@@ -44,17 +44,9 @@ def _plan(planning: Planning) -> list[PackageJob]:
 
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     refuse_foreign(job.variant, job.rids[0])
-    (file,), config, request = job.files, run.config, list_variables(job)
-    return [
-        build_distribution(
-            config.root / job.source,
-            run.dist / file,
-            "wheel",
-            request,
-            workdir=run.workdir,
-            config_digest=config.digest,
-        )
-    ]
+    (file,), source, request = job.files, run.config.root / job.source, list_variables(job)
+    digest, workdir = run.config.digest, run.workdir
+    return [build_distribution(source, run.dist / file, "wheel", request, workdir=workdir, config_digest=digest)]
 
 
 WHEELS = PackageKind(

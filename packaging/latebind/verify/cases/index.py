@@ -181,10 +181,9 @@ class Answers:
     found: Mapping[Question, tuple[str, ...]] = field(default_factory=dict)
     trouble: Mapping[Question, NotRun] = field(default_factory=dict)
 
-    def find_oldest(self, question: Question | None) -> str:
-        """The oldest version from the minimum on, "" where there is none or nothing was asked."""
-        rows = self.found.get(replace(question, entry="minimum"), ()) if question is not None else ()
-        return next(iter(rows), "")
+    def find_oldest(self, question: Question) -> str:
+        """The oldest version from the minimum on, "" where there is none."""
+        return next(iter(self.found.get(replace(question, entry="minimum"), ())), "")
 
 
 def ask(
