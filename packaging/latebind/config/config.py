@@ -54,11 +54,6 @@ class Config:
         """The SHA-256 of what was read."""
         return hashlib.sha256(self.content).hexdigest()
 
-    @property
-    def text(self) -> str:
-        """What was read, with the ends of lines that every system has."""
-        return self.content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-
     def problem_at(
         self, key: str, message: str, advice: str = "", kind: type[LatebindError] = LatebindError
     ) -> LatebindError:

@@ -79,9 +79,8 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
     extent = _extent(request, minor, always or further * request.everything)
     (folder / "home").mkdir(parents=True, exist_ok=True)
     tool = installer(folder / "home")
-    registry, lines = find_registry(), list_lines(config, request.rids, extent)
-    ask_npm = (lambda question: registry(question, tool.home)) if registry else None
-    cases = expand_cases(lines, ask(questions(lines), tool, pythons[0].path, request.jobs, ask_npm))
+    lines = list_lines(config, request.rids, extent)
+    cases = expand_cases(lines, ask(questions(lines), tool, pythons[0].path, request.jobs, find_registry()))
     if not cases:
         raise InputError(
             "there is nothing to verify",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from packaging.version import Version
 
 from latebind.config.config import Config
+from latebind.config.extension import find_tables
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.maven.config import MavenConfig, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
@@ -18,8 +19,7 @@ from latebind.system.tree import hash_files
 
 
 def _plan(planning: Planning) -> list[PackageJob]:
-    found = {name: package.row.find_table(MavenConfig) for name, package in planning.packages.items()}
-    tables = {name: table for name, table in found.items() if table is not None}
+    tables = find_tables({name: package.row for name, package in planning.packages.items()}, MavenConfig)
     _refuse_shared_class(tables, planning.file)
     jobs, version = [], planning.project.version
     for name, table in tables.items():

@@ -5,25 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
+from latebind.config.package import Package
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
 from latebind.ecosystems.nuget.kinds import nupkg_kind
 from latebind.ecosystems.plugin.pack import pack_plugin_wheel, write_helper
-from latebind.ecosystems.wheel.kinds import name_wheel
+from latebind.ecosystems.wheel.kinds import plan_wheels
 
 
-def _plan(planning: Planning) -> list[PackageJob]:
-    version = planning.project.version
-    return [
-        PackageJob(
-            name=f"plugin wheel {name} {rid}",
-            package=name,
-            rids=(rid,),
-            files={name_wheel(package, version, rid, wheel.kind): (package.name_stage(rid), planning.file)},
-        )
-        for name, package in planning.packages.items()
-        if package.row.hosted is not None and (wheel := package.row.wheel) is not None
-        for rid in package.floors
-    ]
+def _has_wheel(package: Package) -> bool:
+    return package.hosted is not None and package.wheel is not None
 
 
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
@@ -33,8 +23,8 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
 
 PLUGIN_WHEELS = PackageKind(
     name="wheel",
-    is_for=lambda package: package.hosted is not None and package.wheel is not None,
-    plan=_plan,
+    is_for=_has_wheel,
+    plan=lambda planning: plan_wheels(planning, "plugin wheel", _has_wheel),
     make=_make,
 )
 PLUGIN_NUPKGS = nupkg_kind(

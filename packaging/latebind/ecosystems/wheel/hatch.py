@@ -96,11 +96,9 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         project = hook.project if isinstance(hook, LatebindMetadataHook) else _read(self.root)
         if TARGET_VARIABLE in os.environ or self.target_name == "sdist" or self._rid not in targets():
             return project
-        project = dataclasses.replace(project, config=project.config.for_this_python())
-        config = project.config
-        sources = native_files(project)
+        config, sources = project.config.for_this_python(), native_files(project)
         chosen = installers_toolchain(config.toolchain(self._rid), target(self._rid), sources, is_sdist=config.unpacked)
-        return project.with_toolchain(self._rid, chosen)
+        return dataclasses.replace(project, config=config.with_toolchain(self._rid, chosen))
 
     @cached_property
     def _rid(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 
 from latebind.build.extension import refuse_foreign
 from latebind.build.sources import native_files
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, PlannedPackage, Planning
+from latebind.config.package import Package
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
 from latebind.ecosystems.wheel.pack import build_distribution, list_variables
 from latebind.ecosystems.wheel.sdist import build_sdist
 from latebind.filenames import sdist_file, tag, wheel_file
@@ -17,29 +18,26 @@ from latebind.tables.targets import host_rid
 from loadcheck.tables.pythonabi import abi_tags, own_abi_python
 
 
-def name_wheel(package: PlannedPackage, version: str, rid: str, kind: str) -> str:
-    """The wheel of a package for a target."""
-    return wheel_file(package.wheel_name, version, tag(kind, rid, package.floors[rid]))
-
-
-def _plan(planning: Planning) -> list[PackageJob]:
-    """One CPython's own ABI is configured only for this machine."""
-    version = planning.project.version
-    return [
-        PackageJob(
-            name=" ".join(filter(None, ("wheel", name, rid, own_abi_python(kind)))),
-            package=name,
-            rids=(rid,),
-            source=wheel.source,
-            variant=kind,
-            files={name_wheel(package, version, rid, kind): (package.name_stage(rid), wheel.source)}
-            if kind != "cpython" or rid == host_rid()
-            else {},
-        )
-        for name, package in planning.packages.items()
-        if (wheel := package.row.wheel) is not None and wheel.source
-        for rid, kind in product(package.floors, wheel.kinds)
-    ]
+def plan_wheels(planning: Planning, title: str, is_for: Callable[[Package], bool]) -> list[PackageJob]:
+    """A job for each wheel of some packages. One CPython's own ABI is configured only for this machine."""
+    jobs, version = [], planning.project.version
+    for name, package in planning.packages.items():
+        wheel = package.row.wheel
+        if wheel is None or not is_for(package.row):
+            continue
+        for rid, kind in product(package.floors, wheel.kinds):
+            file = wheel_file(package.wheel_name, version, tag(kind, rid, package.floors[rid]))
+            is_planned = kind != "cpython" or rid == host_rid()
+            job = PackageJob(
+                name=" ".join(filter(None, (title, name, rid, own_abi_python(kind)))),
+                package=name,
+                rids=(rid,),
+                source=wheel.source,
+                variant=kind,
+                files={file: (package.name_stage(rid), wheel.source or planning.file)} if is_planned else {},
+            )
+            jobs.append(job)
+    return jobs
 
 
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
@@ -49,10 +47,14 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     return [build_distribution(source, run.dist / file, "wheel", request, workdir=workdir, config_digest=digest)]
 
 
+def _is_for(package: Package) -> bool:
+    return package.wheel is not None and bool(package.wheel.source)
+
+
 WHEELS = PackageKind(
     name="wheel",
-    is_for=lambda package: package.wheel is not None and bool(package.wheel.source) and package.hosted is None,
-    plan=_plan,
+    is_for=_is_for,
+    plan=lambda planning: plan_wheels(planning, "wheel", _is_for),
     key=lambda _run, job: [abi_tags(job.variant)],
     make=_make,
 )
