@@ -27,7 +27,7 @@ from latebind.system.archive import source_date_epoch
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
-from loadcheck.archive import sha256
+from loadcheck.model import Sha256
 
 ELSEWHERE = (
     "checks",
@@ -77,10 +77,11 @@ def pack(project: Project, rids: Sequence[str]) -> PackResult:
         shutil.rmtree(ledger.fresh, ignore_errors=True)
     for line in describe_losses(losses, included):
         LOG.say(line)
+    rows = ledger.record.packages
     artifacts = [
-        _artifact(ledger.find_place(path), run.stages_of(job))
-        for job, paths in run.files_by_job.items()
-        for path in paths
+        _artifact(project.dist / name, sha256, run.stages_of(job))
+        for job in run.files_by_job
+        for name, sha256 in rows[job.name].files.items()
     ]
     return PackResult(
         artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),
@@ -129,12 +130,12 @@ def _make(run: PackRun, ledger: Ledger, kind: PackageKind, job: PackageJob) -> t
         return NotMade(package=job.package, kind=kind.name, reason=error.reason, message=str(error))
 
 
-def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
+def _artifact(path: Path, sha256: str, stages: Sequence[Stage]) -> Artifact:
     form = find_format(path.name)
     if form is None:
         raise AssertionError(path)
     made_from = tuple(f"stage/{stage.rid} {stage.manifest.key[:12]}" for stage in stages)
-    return Artifact(path=path, kind=form.kind, sha256=sha256(path), size=path.stat().st_size, made_from=made_from)
+    return Artifact(path=path, kind=form.kind, sha256=Sha256(sha256), size=path.stat().st_size, made_from=made_from)
 
 
 def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:

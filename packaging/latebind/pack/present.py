@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.build.commit import source_commit
 from latebind.build.stage import open_stage
 from latebind.config.project import Project
-from latebind.errors import NotRun
+from latebind.errors import LatebindError, NotRun
 from latebind.pack.pack import hash_package, start_run
 from latebind.pack.planned import plan_packages
 from latebind.pack.record import Ledger
@@ -49,8 +49,12 @@ def inspect_dist(project: Project) -> Present:
 
 
 def _list_outdated(ledger: Ledger, run: PackRun) -> list[str]:
+    try:
+        plan = plan_packages(run.config, [stage.rid for stage in run.stages])
+    except LatebindError:  # packing will say why it makes none of them any more
+        return list(ledger.record.packages)
     names = []
-    for kind, job in plan_packages(run.config, [stage.rid for stage in run.stages]).jobs:
+    for kind, job in plan.jobs:
         if kind.after:
             continue
         try:

@@ -158,10 +158,6 @@ class Ledger:
             tuple(sorted(lost_targets)),
         )
 
-    def find_place(self, file: Path) -> Path:
-        """Where a file of this run is in dist/ in the end."""
-        return self._dist / file.relative_to(self.fresh) if file.is_relative_to(self.fresh) else file
-
     def _intact(self, files: Mapping[str, str]) -> bool:
         return all(
             (self._dist / name).is_file() and sha256(self._dist / name) == known for name, known in files.items()
