@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from latebind.config.config import Config
 from latebind.errors import BuildError
 from latebind.semver import LARGEST_IN_NPM, semantic_version
 from latebind.tables.targets import npm_platform, target, wheel_tag
 from loadcheck.model import SYMBOLS_SUFFIX
 from loadcheck.tables.pythonabi import abi_tags
 
+if TYPE_CHECKING:
+    from latebind.config.document import ProjectTable
+
 WHEEL_MANIFEST = "extra_metadata/latebind.json"
 """Where our wheels carry the manifest of the component that they hold, below .dist-info/."""
 
 
-def distribution(config: Config, package: str) -> str:
-    """The distribution's name in the names of its files: `foo_bar` for `Foo.Bar`; "" for none.
+def distribution(name: str) -> str:
+    """A distribution's name in the names of its files: `foo_bar` for `Foo.Bar`; "" for none.
 
     packaging.python.org, "Binary distribution format", "Escaping and Unicode".
     """
-    return canonicalize_name(config.wheel_name(package)).replace("-", "_")
+    return canonicalize_name(name).replace("-", "_")
 
 
 def tag(kind: str, rid: str, floor: str) -> str:
@@ -32,14 +36,14 @@ def tag(kind: str, rid: str, floor: str) -> str:
     return f"{abi_tags(kind)}-{wheel_tag(target(rid), floor)}"
 
 
-def wheel_file(config: Config, package: str, rid: str, floor: str, kind: str = "") -> str:
-    """`tiny-1.0.0rc1-py3-none-win_amd64.whl`. `kind` is one of config.wheel_kinds(); by default the only one."""
-    return f"{_stem(config, package)}-{tag(kind or config.wheel_kind(package), rid, floor)}.whl"
+def wheel_file(name: str, version: str, tag: str) -> str:
+    """`tiny-1.0.0rc1-py3-none-win_amd64.whl`."""
+    return f"{_stem(name, version)}-{tag}.whl"
 
 
-def sdist_file(config: Config, package: str) -> str:
+def sdist_file(name: str, version: str) -> str:
     """`tiny-1.0.0rc1.tar.gz`."""
-    return f"{_stem(config, package)}.tar.gz"
+    return f"{_stem(name, version)}.tar.gz"
 
 
 def nupkg_file(id_: str, version: str) -> str:
@@ -76,16 +80,16 @@ def npm_file(name: str, version: str) -> str:
     return f"{name.removeprefix('@').replace('/', '-')}-{npm_version(version)}.tgz"
 
 
-def symbols_file(config: Config, rid: str) -> str:
+def symbols_file(project: ProjectTable, rid: str) -> str:
     """Where the archive of a target's debug symbols is below dist/."""
-    return f"symbols/{config.project.name}-{config.project.version}-{rid}{SYMBOLS_SUFFIX}"
+    return f"symbols/{project.name}-{project.version}-{rid}{SYMBOLS_SUFFIX}"
 
 
-def sdk_file(config: Config, rid: str) -> str:
+def sdk_file(project: ProjectTable, rid: str) -> str:
     """`tiny-1.0.0rc1-linux-x64-sdk.tar.gz`; a zip for Windows, the only kind that every Windows opens."""
     kind = "zip" if target(rid).system == "windows" else "tar.gz"
-    return f"{config.project.name}-{Version(config.project.version)}-{rid}-sdk.{kind}"
+    return f"{project.name}-{Version(project.version)}-{rid}-sdk.{kind}"
 
 
-def _stem(config: Config, package: str) -> str:
-    return f"{distribution(config, package)}-{Version(config.project.version)}"
+def _stem(name: str, version: str) -> str:
+    return f"{distribution(name)}-{Version(version)}"

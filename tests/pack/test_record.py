@@ -4,8 +4,10 @@ import shutil
 
 import pytest
 
+from latebind.build.sources import hash_inputs
 from latebind.config.project import read_project
-from latebind.pack.record import Record, hash_inputs, list_changes, read_record
+from latebind.pack.present import inspect_dist
+from latebind.pack.record import Record, list_changes, read_record
 from tests.client import BOUND, edit, pack_project, write_files
 from tests.programs import assert_success
 
@@ -25,6 +27,12 @@ def test_nothing_changed_right_after_packing(packed_tiny):
     record = read_record(packed_tiny / "dist")
     assert {"latebind.toml", SOURCE, "python/tiny/pyproject.toml", "native/CMakeLists.txt"} <= record.sources.keys()
     assert not changes(packed_tiny)
+
+
+def test_packages_that_can_no_longer_be_packed_are_out_of_date(packed_tiny):
+    edit(packed_tiny / "latebind.toml", 'version = "1.2.3"', 'version = "1!2.3"')
+    outdated = inspect_dist(read_project(packed_tiny / "latebind.toml", packed_tiny)).outdated
+    assert set(outdated) == read_record(packed_tiny / "dist").packages.keys() > {"nupkg tiny"}
 
 
 def test_each_change_is_named_without_the_build_folder(packed_tiny):

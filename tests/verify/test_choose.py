@@ -32,8 +32,8 @@ HERE = {"tool": None, "pythons": (own_interpreter(),), "folder": None}
 def choose(rid, minor="3.11"):
     """What this machine would run of the test cases for a target with a CPython."""
     request = Request(rids=(rid,))
-    cases = expand_cases(list_lines(CONFIG, [rid], _extent(request, minor, CONFIG.document.verify.pythons)), Answers())
-    return ChosenCases(request=request, cases=cases, answers=Answers(), **HERE)
+    cases = expand_cases(list_lines(CONFIG, [rid], _extent(request, minor)), Answers())
+    return ChosenCases(request=request, cases=cases, **HERE)
 
 
 def test_a_list_has_each_case_with_the_reason_why_it_would_not_run_here_and_their_number():

@@ -19,7 +19,7 @@ from latebind.build.diagnostics import (
     relative,
     without_commands,
 )
-from latebind.build.downloads import offline_variables, report_downloads, source_definitions, sources_advice
+from latebind.build.downloads import OFFLINE, report_downloads, source_definitions, sources_advice
 from latebind.build.extension import Extension, extension
 from latebind.build.inputs import SourceBoundary, read_inputs
 from latebind.build.linked import list_link_items, name_runtime
@@ -147,7 +147,10 @@ class NativeBuild:
         log.unlink(missing_ok=True)
 
         def step(*arguments: str | Path) -> None:
-            environment = {**self.toolchain.environment(tree), **offline_variables(self.config)}
+            environment = {
+                **self.toolchain.environment(tree),
+                **(OFFLINE if self.config.document.native.sources else {}),
+            }
             ended = run(
                 [cmake, *arguments],
                 cwd=tree,  # where file(DOWNLOAD) writes a file without a folder

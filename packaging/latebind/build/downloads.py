@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from latebind.config.config import Config
@@ -23,11 +22,6 @@ _REFUSED = re.compile(
     r"|would\s+download\s+(?P<project>[\w.+-]+),\s+which"
     r"|Could not connect to server|transport '\w+' not allowed"
 )
-
-
-def offline_variables(config: Config) -> Mapping[str, str]:
-    """Environment variables with which programs download nothing, for a project that has native.sources."""
-    return OFFLINE if config.document.native.sources else {}
 
 
 def source_definitions(config: Config) -> dict[str, str]:

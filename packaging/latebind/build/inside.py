@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from latebind.config.config import Config
 from latebind.errors import BuildError
 from latebind.system.folders import find_repository
 
 
-def refuse_named_links(config: Config) -> None:
-    """Raise BuildError, as refuse_links_outside() does, for a file that the configuration names one by one."""
-    project = config.project
-    named = {"readme": project.readme, "icon": project.icon, "license_file": project.license_file}
-    keys = {f"project.{key}": name for key, name in named.items()}
-    tables = {name: package.nuget for name, package in config.packages.items() if package.nuget}
-    keys |= {f"package.{name}.nuget.icon": nuget.icon for name, nuget in tables.items()}
-    for key, name in keys.items():
-        if name:
-            refuse_links_outside(config, [config.root / name], key, named=(config.root / name).parent)
+def refuse_named_links(root: Path, named: Mapping[str, str]) -> None:
+    """Raise BuildError, as refuse_links_outside() does, for a file that the configuration names, by its key."""
+    for key, name in named.items():
+        refuse_links_outside(root, [root / name], key, named=(root / name).parent)
 
 
 def refuse_links_outside(
-    config: Config, files: Iterable[Path], key: str, folder: Path | None = None, named: Path | None = None
+    root: Path, files: Iterable[Path], key: str, folder: Path | None = None, named: Path | None = None
 ) -> None:
-    """Raise BuildError for a file that is really outside the project's repository, or among git's own files.
+    """Raise BuildError for a file that is really outside the repository of a project, or among git's own files.
 
     `key` is the setting that chose the files. A link may come from anyone whose change is merged, and archives hold
     what it leads to: another file of the machine, or the token in `.git/config`. `folder` is given where the archive
     holds links themselves, which may not lead out of it. `named` is a folder that the configuration names: files may
     be there, too, even if it is outside the repository.
     """
-    top = find_repository(config.root.resolve()) if folder is None else folder.resolve()
+    top = find_repository(root.resolve()) if folder is None else folder.resolve()
     lexical = () if named is None else (Path(os.path.abspath(named)),)  # noqa: PTH100  # its own links are judged
     for path in files:
         real = path.resolve()
@@ -41,7 +34,7 @@ def refuse_links_outside(
             continue
         raise BuildError(
             f"leads through a link to {real}, which is outside the sources",
-            where=f"{key}: {os.path.relpath(path, config.root)}",
+            where=f"{key}: {os.path.relpath(path, root)}",
             advice=f"A package contains only files below {top}, and nothing from .git. Replace the link with a copy of "
             f"the file, or remove it.",
         )

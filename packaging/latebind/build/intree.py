@@ -13,7 +13,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from latebind import __version__
 from latebind.build.requirements import OWN_REQUIREMENTS
 from latebind.config.config import BACKEND, SDIST_BACKEND
-from latebind.config.file import read_toml, tables_of
+from latebind.config.file import tables_of
 from latebind.errors import BuildError
 from latebind.fingerprint import LOADCHECK, PACKAGE, digest, library_versions
 from latebind.system.resources import folder, license_file
@@ -87,7 +87,7 @@ def sdist_pyproject(file: Path, module_kind: str = "") -> str:
 
     Raises BuildError when the file has another backend than hatchling.
     """
-    text = read_toml(file)
+    text = file.read_text("utf-8-sig")  # editors of Windows write a byte order mark
     tables = tables_of(text) or {}
     system = tables.get(_TABLE, {})
     if system.get("build-backend") == BACKEND:

@@ -54,7 +54,7 @@ def stage_target(project: Project, target: Target) -> Stage:
         return stage
     with LOG.step(f"building {target.rid} with {build.identity}", f"built {target.rid}"), new_stage(root) as aside:
         build.install(aside)
-        _refuse_links(config, aside)
+        _refuse_links(config.root, aside)
         floor = build.floor
         write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=build.identity, floor=floor)
         _refuse_incomplete(build, aside)
@@ -110,7 +110,7 @@ def apply_soversion(project: Project, stage: Stage) -> Iterator[Stage]:
         prefix = Path(aside) / stage.rid
         with LOG.step(f"building {stage.rid} for its SDK", f"built {stage.rid} for its SDK"):
             build.install(prefix, "versioned")
-        _refuse_links(config, prefix)
+        _refuse_links(config.root, prefix)
         manifest = stage.manifest
         write_manifest(
             prefix,
@@ -152,10 +152,10 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded])
 
 
-def _refuse_links(config: Config, prefix: Path) -> None:
+def _refuse_links(root: Path, prefix: Path) -> None:
     """Refuse links that CMake installed as links, and that lead to another file of this machine. Raises BuildError."""
     files = (path for path in prefix.rglob("*") if path.is_file())
-    refuse_links_outside(config, files, "install() of CMake", named=prefix.resolve())
+    refuse_links_outside(root, files, "install() of CMake", named=prefix.resolve())
 
 
 def _refuse_incomplete(build: NativeBuild, aside: Path) -> None:

@@ -1,8 +1,10 @@
-"""Lists and hashes the files that native code is made from, for the keys of stages and for sdists."""
+"""Lists and hashes the files that native code and packages are made from."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -12,7 +14,7 @@ import msgspec
 
 from latebind.config.config import SDIST_LOADER, Config
 from latebind.config.file import FILE_NAME
-from latebind.config.project import Project
+from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.fingerprint import digest
 from latebind.system.resources import cmake_dir
 from latebind.system.tree import hash_file, hash_files, hash_tree, list_tree
@@ -22,6 +24,8 @@ _NATIVE = re.compile(
     re.IGNORECASE,
 )
 """Names of files that CMake and compilers read."""
+_NO_SOURCES = MSBUILD_OUTPUTS | {"node_modules"}
+_LOADER = "latebind's loader"
 
 
 def hash_sources(project: Project) -> str:
@@ -72,6 +76,20 @@ def native_files(project: Project) -> list[Path]:
     return [path for path in paths if not _is_excluded(path.relative_to(native).as_posix(), globs)]
 
 
+def hash_inputs(project: Project) -> dict[str, str]:
+    """The hash of each file of the project that packages are made from, by its path from the configuration's folder.
+
+    Ends of lines do not count, because a checkout on Windows has others.
+    """
+    config, files = project.config, native_files(project)
+    for path in (config.root / name for name in {*config.list_sources().values(), *config.wheel_sources.values()}):
+        files += list_tree(path, without=_NO_SOURCES, outputs=project.outputs) if path.is_dir() else [path]
+    names = {Path(os.path.relpath(path, config.root)).as_posix(): path for path in files if path.is_file()}
+    hashes = {name: _hash_text(path.read_bytes()) for name, path in sorted(names.items()) if path != config.file}
+    hashes[config.file.name] = _hash_text(config.content)  # as it was read: it may have changed since
+    return {**dict(sorted(hashes.items())), _LOADER: hash_tree(loader_dir(config), modes=False)}
+
+
 def loader_dir(config: Config) -> Path:
     """The loader that a project builds with: the copy that its sdist carries, else this latebind's own."""
     return config.root / SDIST_LOADER if config.unpacked else cmake_dir()
@@ -87,6 +105,10 @@ def _package_folders(config: Config) -> list[Path]:
 def _hash_path(path: Path) -> str:
     """A hash of an archive or a folder of native.sources: `exclude` may keep it out of the sdist."""
     return hash_tree(path, modes=False) if path.is_dir() else hash_file(path)
+
+
+def _hash_text(data: bytes) -> str:
+    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
 
 
 def _is_excluded(name: str, globs: Sequence[str]) -> bool:

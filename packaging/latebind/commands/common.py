@@ -1,16 +1,14 @@
-"""What several commands share: options, reading the project, choosing targets, staging and packing."""
+"""What several commands share: options and reading the project."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
     from latebind.config.project import Project
-    from loadcheck.model import Rid
 
 Command = Callable[[argparse.Namespace], int]
 Add = Callable[[str, Command, str], argparse.ArgumentParser]
@@ -92,20 +90,3 @@ def lock_project(work: Callable[[argparse.Namespace, Project], int]) -> Command:
             return work(arguments, read_project(file, workdir))
 
     return command
-
-
-def choose_targets(names: Sequence[str] | None, config: Config) -> list[Rid]:
-    """The targets that --target names, by default this machine's.
-
-    Raises LatebindError for an unknown target, and when the project has no target for this machine.
-    """
-    from latebind.tables.targets import host_rid, target
-
-    included = config.document.targets.include
-    if not names:
-        host = host_rid()
-        if host not in included:
-            text = f"this machine is {host}, which is not a target of the project"
-            raise config.problem_at("targets.include", text, f"Name one: --target {included[0]}.")
-        return [host]
-    return list(dict.fromkeys(target(name).rid for name in (included if "all" in names else names)))

@@ -13,7 +13,6 @@ from latebind.commands.common import (
     Add,
     add_format,
     add_target,
-    choose_targets,
     lock_project,
     open_project,
     print_json,
@@ -92,9 +91,9 @@ def _plan(arguments: argparse.Namespace) -> int:
 
     project = open_project(arguments)
     config = project.config
-    rids = choose_targets(arguments.target, config)
-    refuse_missing(config)
-    refuse_unknown_scenarios(config)
+    rids, verify = config.choose_targets(arguments.target), config.document.verify
+    refuse_missing(config.file, config.list_sources() | verify.list_scripts(), config.list_folders())
+    refuse_unknown_scenarios(verify.own, config.file.name)
     plan = plan_packages(config, rids)
     if arguments.format == "json":
         print_json({"files": list(map(asdict, plan.files)), "not_made": list(map(asdict, plan.not_made))})
@@ -110,7 +109,7 @@ def _plan(arguments: argparse.Namespace) -> int:
 def _build(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.build.native import stage_targets
 
-    stages = stage_targets(project, choose_targets(arguments.target, project.config))
+    stages = stage_targets(project, project.config.choose_targets(arguments.target))
     return _show_stages(stages, project.workdir, arguments.format)
 
 
@@ -153,7 +152,7 @@ def _pack(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.pack.render import to_console, to_json, to_markdown
     from loadcheck.archive import write_text
 
-    packed = pack(project, choose_targets(arguments.target, project.config))
+    packed = pack(project, project.config.choose_targets(arguments.target))
     write_text(project.reports / "packages.json", to_json(packed))
     write_text(project.reports / "packages.md", to_markdown(packed))
     print(to_json(packed) if arguments.format == "json" else to_console(packed, "dist"), end="")
@@ -164,7 +163,7 @@ def _reproduce(arguments: argparse.Namespace) -> int:
     from latebind.reproduce import reproduce
 
     project = open_project(arguments)
-    result = reproduce(project, choose_targets(arguments.target, project.config))
+    result = reproduce(project, project.config.choose_targets(arguments.target))
     if arguments.format == "json":
         print_json(asdict(result))
         return int(bool(result.differences) or not result.equal)

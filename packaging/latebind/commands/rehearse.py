@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import Add, add_format, add_target, choose_targets, lock_project, print_json
+from latebind.commands.common import Add, add_format, add_target, lock_project, print_json
 from latebind.errors import LatebindError
 from loadcheck.text import plural, printable
 
@@ -51,7 +51,7 @@ def _rehearse(arguments: argparse.Namespace, project: Project) -> int:
     state = Rehearsing(
         config=config,
         folder=project.workdir / "build" / "rehearse",
-        rids=tuple(choose_targets(arguments.target, config)),
+        rids=tuple(config.choose_targets(arguments.target)),
         tag=arguments.tag or f"v{config.project.version}",
         release=arguments.release.resolve() if arguments.release else None,
         dry_run=arguments.dry_run,

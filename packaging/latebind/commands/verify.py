@@ -14,7 +14,6 @@ from latebind.commands.common import (
     Add,
     add_machines,
     add_target,
-    choose_targets,
     count,
     lock_project,
     new_folder,
@@ -151,7 +150,7 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     if arguments.list:
         print(list_cases(chosen))
         return 0
-    refuse_missing(project.config, sources=False)
+    refuse_missing(project.config.file, project.config.document.verify.list_scripts())
     packages = find_packages(project, request.rids, arguments.dist)
     report = verify(project, chosen, packages)
     output = arguments.output or project.reports
@@ -170,8 +169,9 @@ def _write_kit(arguments: argparse.Namespace, project: Project) -> int:
 
     options = [*(["--all"] if arguments.everything else []), *(["--prereleases"] if arguments.prereleases else [])]
     options += [f"-k={pattern}" for pattern in check_patterns(arguments.select)]
-    rids = choose_targets(arguments.target or ["all"], project.config)
-    refuse_missing(project.config, sources=False)
+    config = project.config
+    rids = config.choose_targets(arguments.target or ["all"])
+    refuse_missing(config.file, config.document.verify.list_scripts())
     packages = find_packages(project, rids, arguments.dist)
     write_kit(project, packages.artifacts, arguments.kit, packages.source, options)
     print(
@@ -190,7 +190,7 @@ def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
 
     targets = arguments.target or (["all"] if arguments.everything else None)
     return Request(
-        rids=tuple(choose_targets(targets, project.config)),
+        rids=tuple(project.config.choose_targets(targets)),
         everything=arguments.everything,
         prereleases=arguments.prereleases,
         patterns=check_patterns(arguments.select),
@@ -243,7 +243,7 @@ def _matrix(arguments: argparse.Namespace) -> int:
     from latebind.verify.cases.matrix import matrix, matrix_json
 
     config = open_project(arguments).config
-    rids = choose_targets(arguments.target or ["all"], config)
+    rids = config.choose_targets(arguments.target or ["all"])
     pythons = arguments.python or [f"{sys.version_info.major}.{sys.version_info.minor}"]
     print(matrix_json(matrix(config, rids, pythons, arguments.max_jobs)), end="")
     return 0

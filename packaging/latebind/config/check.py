@@ -202,7 +202,7 @@ def _pythons_problem(config: Config, name: str) -> tuple[str, str] | None:
         return text, 'Write kind = "cpython", or remove pythons.'
     if len(set(wheel.pythons)) != len(wheel.pythons):
         return f"package.{name}.wheel.pythons names a CPython twice", "Remove one of them."
-    if wheel.kind == "cpython" and config.wheel_kinds(name) != config.module_kinds:
+    if wheel.kind == "cpython" and wheel.kinds != config.module_kinds:
         text = f"package.{name}.wheel.pythons differs from another package's"
         return text, "One native build makes all modules: give all packages with modules the same list."
     return None

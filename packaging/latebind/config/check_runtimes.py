@@ -116,16 +116,13 @@ def _check_described(
 
 
 def _check_tried(config: Config, reader: Reader, names: Sequence[str]) -> None:
-    for name in config.document.verify.own:
+    verify = config.document.verify
+    for key, name in [*(("own", name) for name in verify.own), *(("runtimes", name) for name in verify.runtimes)]:
         if name not in names:
             reader.problem(
-                ("verify", "own", name), f"{name!r} is not a [[runtime]] of this project", nearest(name, names)
+                ("verify", key, name), f"{name!r} is not a [[runtime]] of this project", nearest(name, names)
             )
-    for name, versions in config.document.verify.runtimes.items():
-        if name not in names:
-            reader.problem(
-                ("verify", "runtimes", name), f"{name!r} is not a [[runtime]] of this project", nearest(name, names)
-            )
+    for name, versions in verify.runtimes.items():
         for version in versions:
             if version not in _ENTRIES and version_of(version) is None:
                 advice = nearest(version, _ENTRIES)

@@ -16,9 +16,10 @@ from latebind.config.native import TargetOptions
 from latebind.config.sdk import SdkConfig
 from latebind.config.verification import VerifyOwn
 from latebind.errors import LatebindError
-from loadcheck.tables.pythonabi import own_abi_kind
+from latebind.tables.targets import host_rid, target
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from latebind.config.document import Document, ProjectTable
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from latebind.config.package import Package
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
+    from loadcheck.model import Rid
 
 
 BACKEND = "latebind.build.backend"
@@ -51,11 +53,6 @@ class Config:
     def digest(self) -> str:
         """The SHA-256 of what was read."""
         return hashlib.sha256(self.content).hexdigest()
-
-    @property
-    def text(self) -> str:
-        """What was read, with the ends of lines that every system has."""
-        return self.content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
     def problem_at(
         self, key: str, message: str, advice: str = "", kind: type[LatebindError] = LatebindError
@@ -85,8 +82,8 @@ class Config:
     @property
     def module_kinds(self) -> tuple[str, ...]:
         """The same, one for each CPython that `wheel.pythons` names: `cp310-cp310`, `cp313-cp313t`."""
-        kind = self.module_kind
-        return next((self.wheel_kinds(name) for name in self.packages if self.wheel_kind(name) == kind), ())
+        kind, wheels = self.module_kind, (package.wheel for package in self.packages.values())
+        return next((wheel.kinds for wheel in wheels if wheel is not None and wheel.kind == kind), ())
 
     @property
     def native_source(self) -> Path:
@@ -102,6 +99,20 @@ class Config:
     def cmake_source(self) -> Path:
         """The folder of the top CMakeLists.txt."""
         return self.native_source / self.document.native.cmake
+
+    def choose_targets(self, names: Sequence[str] | None) -> list[Rid]:
+        """The targets of some names, of which `all` means the project's; by default this machine's.
+
+        Raises LatebindError for an unknown target, and when the project has no target for this machine.
+        """
+        included = self.document.targets.include
+        if not names:
+            host = host_rid()
+            if host not in included:
+                text = f"this machine is {host}, which is not a target of the project"
+                raise self.problem_at("targets.include", text, f"Name one: --target {included[0]}.")
+            return [host]
+        return list(dict.fromkeys(target(name).rid for name in (included if "all" in names else names)))
 
     def toolchain(self, rid: str) -> str:
         """The toolchain that builds a target."""
@@ -174,6 +185,34 @@ class Config:
         return tuple(name for name in self.packages if name in names)
 
     @property
+    def named_files(self) -> dict[str, str]:
+        """The files that it names one by one for packages, by key."""
+        files = {f"project.{key}": getattr(self.project, key) for key in ("readme", "icon", "license_file")}
+        tables = {name: package.nuget for name, package in self.packages.items() if package.nuget is not None}
+        files |= {f"package.{name}.nuget.icon": nuget.icon for name, nuget in tables.items()}
+        return {key: name for key, name in files.items() if name}
+
+    def list_folders(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """The folders that the tables of ecosystems name, each with its key and the globs of what it must hold."""
+        for name, package in self.packages.items():
+            for table, settings in package.tables.items():
+                for key, (folder, globs) in settings.folders.items():
+                    if folder:
+                        yield f"package.{name}.{table}.{key}", folder, globs
+
+    def list_sources(self) -> dict[str, str]:
+        """The files and folders that packages are made from, besides the native code, by key."""
+        native, packages, wheels = self.document.native, self.packages.items(), self.wheel_sources.items()
+        managed = {name: package.nuget.managed for name, package in packages if package.nuget is not None}
+        return {
+            **self.named_files,
+            **{f"native.sources.{name}": f"{native.source}/{path}" for name, path in native.sources.items()},
+            **{f"package.{name}.wheel.source": f"{source}/pyproject.toml" for name, source in wheels},
+            **{f"package.{name}.nuget.managed": folder for name, folder in managed.items() if folder},
+            **{key: folder for key, folder, _ in self.list_folders()},
+        }
+
+    @property
     def soversion(self) -> int | None:
         """The version in the SONAMEs of an SDK archive; None where libraries keep the names that CMake gives them."""
         versions = (package.sdk.soversion for package in self.packages.values() if isinstance(package.sdk, SdkConfig))
@@ -202,11 +241,6 @@ class Config:
         """The kind of a package's wheel: which Pythons it serves; "" where it has none."""
         wheel = self.packages[package].wheel
         return wheel.kind if wheel is not None else ""
-
-    def wheel_kinds(self, package: str) -> tuple[str, ...]:
-        """The kinds of the wheels that a package becomes for each target: several where it names CPythons."""
-        wheel = self.packages[package].wheel
-        return () if wheel is None else tuple(map(own_abi_kind, wheel.pythons)) or (wheel.kind,)
 
     def for_this_python(self) -> Config:
         """The same project with modules for the running CPython alone, as its user who installs it needs them."""

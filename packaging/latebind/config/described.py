@@ -254,8 +254,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
 
     def preset(self) -> RuntimePreset:
         """The same in the form of a preset."""
-        files = self.every_file
-        systems = {"linux": files.linux, "macos": files.macos, "windows": files.windows}
+        systems = msgspec.structs.asdict(self.every_file)
         plain = {key: tuple(name for name in names if "*" not in name) for key, names in systems.items()}
         copies = tuple(
             dict.fromkeys(glob for key, names in plain.items() for name in names for glob in _copies(key, name))
@@ -278,7 +277,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             floor="",
             floor_reason="",
             built=self.built,
-            files={self.name: LibraryFiles(linux=files.linux, macos=files.macos, windows=files.windows)},
+            files={self.name: LibraryFiles(**systems)},
             python=_join(supplies, minimums),
             variants=tuple(_variant(variant) for variant in self.variants),
             roots=self.roots,
@@ -346,11 +345,10 @@ def _join(supplies: Sequence[DescribedPython], minimums: dict[str, str]) -> Pyth
 def _variant(variant: DescribedVariant) -> RuntimeVariant:
     distribution = next(iter(variant.python.extras.values()), "") if variant.python else ""
     requirement = f"{distribution}>={variant.minimum}" if variant.minimum else distribution
-    companions = variant.companions
     return RuntimeVariant(
         minimum=variant.minimum,
         advice=variant.advice or f'pip install "{requirement}"',
-        companions=PerSystem(linux=companions.linux, macos=companions.macos, windows=companions.windows),
+        companions=PerSystem(**msgspec.structs.asdict(variant.companions)),
         signs=variant.signs,
     )
 

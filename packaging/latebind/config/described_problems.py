@@ -132,7 +132,7 @@ def _apart_problems(described: DescribedRuntime) -> Iterator[Problem]:
 
 
 def _companion_problems(described: DescribedRuntime, variant: DescribedVariant) -> Iterator[Problem]:
-    names = [name for system in DescribedFiles.__struct_fields__ for name in getattr(variant.companions, system)]
+    names = [name for names in msgspec.structs.asdict(variant.companions).values() for name in names]
     for name in names:
         if set("*{}") & set(_PLACEHOLDER.sub("", name)):
             yield ("companions",), f"{name!r} is not a file name", "Of a version, {major} and {minor} can be in it."
@@ -151,8 +151,8 @@ def _variant_problems(described: DescribedRuntime, variant: DescribedVariant) ->
     yield from _file_problems(variant.files)
     plain = DescribedFiles(
         **{
-            system: tuple(_PLACEHOLDER.sub("0", name) for name in getattr(variant.companions, system))
-            for system in DescribedFiles.__struct_fields__
+            system: tuple(_PLACEHOLDER.sub("0", name) for name in names)
+            for system, names in msgspec.structs.asdict(variant.companions).items()
         }
     )
     for (_, system), text, advice in _file_problems(plain):
@@ -170,8 +170,7 @@ def _variant_problems(described: DescribedRuntime, variant: DescribedVariant) ->
 
 
 def _every_file_problems(described: DescribedRuntime, systems: Iterable[str]) -> Iterator[Problem]:
-    every = described.every_file
-    named = {"linux": every.linux, "macos": every.macos, "windows": every.windows}
+    named = msgspec.structs.asdict(described.every_file)
     for system in sorted(set(systems)):
         if not any("*" not in name for name in named[system]):
             text = f"no file name without * for {system}, which a target needs"
@@ -182,7 +181,7 @@ def _every_file_problems(described: DescribedRuntime, systems: Iterable[str]) ->
 
 
 def _file_problems(files: DescribedFiles) -> Iterator[Problem]:
-    for system, names in {"linux": files.linux, "macos": files.macos, "windows": files.windows}.items():
+    for system, names in msgspec.structs.asdict(files).items():
         ending, example = _ENDINGS[system]
         for name in names:
             if not _FILE.match(name) or not ending.search(name):

@@ -16,9 +16,9 @@ from latebind.config.reader import Table
 from latebind.registry import collect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from latebind.config.config import Config
+    from latebind.config.package import Package
 
 _TableType = TypeVar("_TableType", bound=Table)
 _Added = TypeVar("_Added", bound="EcosystemTable")
@@ -66,9 +66,9 @@ def program_keys() -> tuple[ProgramKey, ...]:
     return collect("config", "PROGRAM_KEYS")
 
 
-def find_tables(config: Config, kind: type[_Added]) -> dict[str, _Added]:
-    """The tables of an ecosystem in a configuration, by package."""
-    tables = ((name, package.find_table(kind)) for name, package in config.packages.items())
+def find_tables(packages: Mapping[str, Package], kind: type[_Added]) -> dict[str, _Added]:
+    """The tables of an ecosystem, by package."""
+    tables = ((name, package.find_table(kind)) for name, package in packages.items())
     return {name: table for name, table in tables if table is not None}
 
 

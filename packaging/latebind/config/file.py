@@ -123,18 +123,14 @@ def load_described(file: Path, systems: Iterable[str], minimum: str = "", functi
     return RuntimeUse(describe=described, minimum=minimum, drop_in=True)
 
 
-def read_toml(file: Path) -> str:
-    """The text of a TOML file, without the byte order mark that Windows' editors write."""
-    return file.read_text("utf-8-sig")
-
-
 def standalone_text(config: Config) -> str:
     """The configuration as the text of a latebind.toml: its [tool.latebind] where it was read from a pyproject.toml."""
+    text = _decode(config.content, config.file)
     if config.file.name == FILE_NAME:
-        return config.text
+        return text
     import tomlkit  # noqa: PLC0415  # a build from an sdist does without it
 
-    return tomlkit.dumps(_parse(_decode(config.content, config.file), config.file)["tool"]["latebind"])
+    return tomlkit.dumps(_parse(text, config.file)["tool"]["latebind"])
 
 
 def tables_of(text: str) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from latebind.config.nuget_id import NugetId  # noqa: TC001  # as above
 from latebind.config.plugin import PluginConfig  # noqa: TC001  # as above
 from latebind.config.reader import Table
 from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
-from loadcheck.tables.pythonabi import PYTHONS, WHEEL_KINDS
+from loadcheck.tables.pythonabi import PYTHONS, WHEEL_KINDS, own_abi_kind
 
 if TYPE_CHECKING:
     from latebind.config.plugin import HostedConfig
@@ -71,6 +71,11 @@ class WheelConfig(Table, frozen=True):
             "the one that runs latebind, for this machine."
         ),
     ] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the wheels that the package becomes for each target: several where it names CPythons."""
+        return tuple(map(own_abi_kind, self.pythons)) or (self.kind,)
 
     @property
     def installs_runtime(self) -> bool:

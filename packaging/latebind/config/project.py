@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -64,10 +64,6 @@ class Project:
         """
         usual = [self.config.root / name for name in (*OUTPUTS, _WHEELHOUSE)]
         return Outputs(frozenset(path.resolve() for path in (*usual, *(self.workdir / name for name in OUTPUTS))))
-
-    def with_toolchain(self, rid: str, name: str) -> Project:
-        """The same project with another toolchain for a target."""
-        return replace(self, config=self.config.with_toolchain(rid, name))
 
 
 def find_project(start: Path, workdir: Path | None = None) -> tuple[Path, Path]:

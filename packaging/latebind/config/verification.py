@@ -112,11 +112,12 @@ class Verify(Table, frozen=True):
     ] = "emulated"
 
     def list_scripts(self) -> dict[str, str]:
-        """The scripts, and the folders of programs, by key; "" for none."""
+        """The scripts, and the folders of programs, by key."""
         keys = ("python", "reference", "dotnet", "c", "sdk", *(key.name for key in program_keys()))
         data = {"data": self.data, **{f"own.{name}.data": settings.data for name, settings in self.own.items()}}
         scripts = {f"{key}.script": settings.script for key, settings in data.items() if settings is not None}
-        return {**{key: self.find_program(key) for key in keys}, **scripts}
+        named = {**{key: self.find_program(key) for key in keys}, **scripts}
+        return {f"verify.{key}": name for key, name in named.items() if name}
 
     def find_program(self, key: str) -> str:
         """The script, or the folder of the program, that a key names; "" for none."""

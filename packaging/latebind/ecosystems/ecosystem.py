@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from latebind.build.stage import Stage
 from latebind.config.config import Config
@@ -14,6 +14,10 @@ from latebind.config.package import Package
 from latebind.config.project import Project
 from latebind.registry import collect
 from loadcheck.model import Kind
+
+if TYPE_CHECKING:
+    from latebind.config.document import ProjectTable
+    from latebind.config.native import Native
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,26 +52,54 @@ class Publisher:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedFile:
-    """One file that `latebind pack` would make."""
-
-    file: str
-    kind: str
-    package: str
-    inputs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PackageJob:
     """What is made at once. `name` is its name in the ledger."""
 
     name: str
     package: str
-    stages: tuple[Stage, ...] = ()
-    source: Path | None = None
-    """The wheel source or the managed project."""
+    rids: tuple[str, ...] = ()
+    """The targets whose libraries it holds."""
+    source: str = ""
+    """The folder of the wheel source or the managed project."""
     variant: str = ""
     """What the ecosystem distinguishes besides package and targets, such as the CPython of a wheel."""
+    files: Mapping[str, tuple[str, ...]] = field(hash=False)
+    """The configured files, each with what it is made from. There are more where a size decides, and none where
+    another machine makes them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedPackage:
+    """A package of the configuration, with what decides about its files."""
+
+    row: Package
+    wheel_name: str
+    """The distribution name of its wheel; "" for none."""
+    in_sdk: bool
+    """Whether SDK archives have it."""
+    floors: Mapping[str, str]
+    """The targets that suit it, each with the oldest system that its libraries are built for."""
+
+    def list_stages(self) -> tuple[str, ...]:
+        """What its files hold."""
+        return tuple(map(self.name_stage, self.floors))
+
+    def name_stage(self, rid: str) -> str:
+        """What its files hold of one target."""
+        return f"stage/{rid}/{self.row.component}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planning:
+    """What package kinds plan from."""
+
+    project: ProjectTable
+    native: Native
+    file: str
+    """The name of the configuration, of which parts of packages are generated."""
+    packages: Mapping[str, PlannedPackage]
+    rids: Sequence[str]
+    """The chosen targets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,22 +125,9 @@ class PackRun:
         """The project's working folder."""
         return self.project.workdir
 
-    def suited(self, package: str) -> list[Stage]:
-        """The stages of targets for which the package's runtime exists."""
-        return [stage for stage in self.stages if not self.config.explain_not_made(package, stage.rid)]
-
-    def list_jobs(self, kind: str, packages: Iterable[str]) -> list[PackageJob]:
-        """A job for each of some packages, with all targets that suit it."""
-        return [
-            PackageJob(name=f"{kind} {name}", package=name, stages=tuple(stages))
-            for name in packages
-            if (stages := self.suited(name))
-        ]
-
-    def list_target_jobs(self, kind: str, stages: Iterable[Stage]) -> list[PackageJob]:
-        """A job for each of some targets, with all packages of the project."""
-        package = self.config.project.name
-        return [PackageJob(name=f"{kind} {stage.rid}", package=package, stages=(stage,)) for stage in stages]
+    def stages_of(self, job: PackageJob) -> list[Stage]:
+        """The stages of a job's targets, in its order."""
+        return [stage for rid in job.rids for stage in self.stages if stage.rid == rid]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +143,8 @@ class PackageKind:
     is_for: Callable[[Package], bool] | None = None
     """Whether a package of the configuration becomes files of this kind, which hold a target's libraries; None for
     sources, and for files that no package alone is for."""
-    plan: Callable[[Config, Mapping[str, Sequence[str]], Sequence[str]], list[PlannedFile]]
-    """The configured files, from a configuration, the targets that suit each package, and all chosen targets."""
-    jobs: Callable[[PackRun], list[PackageJob]]
-    """The work of a run."""
+    plan: Callable[[Planning], list[PackageJob]]
+    """The work, with the configured files."""
     key: Callable[[PackRun, PackageJob], list[str]] = lambda _run, _job: []
     """What the files depend on, apart from stages, source folder and configuration.
 
@@ -135,12 +152,6 @@ class PackageKind:
     """
     make: Callable[[PackRun, PackageJob], Sequence[Path]]
     """Write the files below `run.dist`. Raises NotRun or BuildError."""
-
-
-def find_kinds(config: Config) -> tuple[PackageKind, ...]:
-    """The kinds that the packages of a project become, and those that no package alone is for."""
-    packages = config.packages.values()
-    return tuple(kind for kind in package_kinds() if kind.is_for is None or any(map(kind.is_for, packages)))
 
 
 @cache

@@ -163,7 +163,9 @@ def run_script(stage: Stage, argv: Sequence[str | Path], environment: dict[str, 
     """
     config = stage.config
     runtime = next(iter(config.document.runtime), None)
-    supply = Supply(config=config, folder=stage.folder / "supply", installer=stage.tool)
+    supply = Supply(
+        root=config.root, verify=config.document.verify, folder=stage.folder / "supply", installer=stage.tool
+    )
     settings, oldest = config.verification_of(runtime), runtime.minimum if runtime else ""
     data = supply.data(settings.data, oldest)
     result = stage.folder / "result.json"

@@ -11,7 +11,7 @@ from latebind.build.commit import source_commit
 from latebind.build.inputs import outside_hash
 from latebind.build.inside import refuse_named_links
 from latebind.build.native import stage_targets
-from latebind.build.sources import hash_sources
+from latebind.build.sources import hash_inputs, hash_sources
 from latebind.build.stage import Stage
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
@@ -20,14 +20,14 @@ from latebind.fingerprint import OF_AUDITS, digest, fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
 from latebind.pack.planned import plan_packages
-from latebind.pack.record import Ledger, Record, hash_inputs
+from latebind.pack.record import Ledger, Record
 from latebind.pack.render import describe_losses
 from latebind.preconditions import refuse_missing
 from latebind.system.archive import source_date_epoch
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
-from loadcheck.archive import sha256
+from loadcheck.model import Sha256
 
 ELSEWHERE = (
     "checks",
@@ -41,6 +41,7 @@ ELSEWHERE = (
     *OF_AUDITS,
 )
 """The parts of latebind that packing cannot reach. A test compares them with the imports of every package kind."""
+_Job = tuple[PackageKind, PackageJob]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,21 +62,26 @@ def pack(project: Project, rids: Sequence[str]) -> PackResult:
     Raises what can be known before minutes of compiling; then BuildError or ToolError with the message of the step that
     failed.
     """
-    config = project.config
-    refuse_missing(config, scripts=False)
-    plan, commit = plan_packages(config, rids), source_commit(config.file)  # as it is before minutes of compiling
+    config, included = project.config, project.config.document.targets.include
+    refuse_missing(config.file, config.list_sources(), config.list_folders())
+    # In the project's order of targets, so that the order of `--target` changes no package.
+    plan = plan_packages(config, sorted(rids, key=[*included, *rids].index))
+    commit = source_commit(config.file)  # as it is before minutes of compiling
     stages = stage_targets(project, rids)
     ledger, sources = Ledger(project.dist), hash_inputs(project)
     run = start_run(project, stages, ledger.fresh, commit)
     try:
-        refused = _make_all(run, ledger, plan.kinds)
+        refused = _make_all(run, ledger, plan.jobs)
         losses = ledger.close(sources, commit)
     finally:
         shutil.rmtree(ledger.fresh, ignore_errors=True)
-    for line in describe_losses(losses, config.document.targets.include):
+    for line in describe_losses(losses, included):
         LOG.say(line)
+    rows = ledger.record.packages
     artifacts = [
-        _artifact(ledger.find_place(path), job.stages) for job, paths in run.files_by_job.items() for path in paths
+        _artifact(project.dist / name, sha256, run.stages_of(job))
+        for job in run.files_by_job
+        for name, sha256 in rows[job.name].files.items()
     ]
     return PackResult(
         artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),
@@ -84,11 +90,10 @@ def pack(project: Project, rids: Sequence[str]) -> PackResult:
     )
 
 
-def _make_all(run: PackRun, ledger: Ledger, used: Sequence[PackageKind]) -> list[NotMade]:
-    """Make what each kind has to make. What this machine could not make."""
+def _make_all(run: PackRun, ledger: Ledger, planned: Sequence[_Job]) -> list[NotMade]:
+    """Make what is planned. What this machine could not make."""
     refused = []
-    for kinds in _in_order(used):
-        jobs = [(kind, job) for kind in kinds for job in kind.jobs(run)]
+    for jobs in _in_order(planned):
         for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):
             if isinstance(result, NotMade):
                 refused.append(result)
@@ -97,25 +102,21 @@ def _make_all(run: PackRun, ledger: Ledger, used: Sequence[PackageKind]) -> list
     return refused
 
 
-def _in_order(used: Sequence[PackageKind]) -> Iterator[list[PackageKind]]:
-    """The kinds whose files others need, then all others; what takes longest is started first."""
-    kinds = sorted(used, key=lambda kind: not kind.compiles)
-    needed = {name for kind in kinds for name in kind.after}
-    yield [kind for kind in kinds if kind.name in needed]
-    yield [kind for kind in kinds if kind.name not in needed]
+def _in_order(planned: Sequence[_Job]) -> Iterator[list[_Job]]:
+    """The jobs whose files others need, then all others; what takes longest is started first."""
+    jobs = sorted(planned, key=lambda one: not one[0].compiles)
+    needed = {name for kind, _ in jobs for name in kind.after}
+    yield [one for one in jobs if one[0].name in needed]
+    yield [one for one in jobs if one[0].name not in needed]
 
 
 def start_run(project: Project, stages: Sequence[Stage], dist: Path, commit: str) -> PackRun:
-    """A run that has made nothing yet. Raises BuildError for a link that would put another file into packages.
-
-    The stages are in the project's order of targets, so that the order of `--target` changes no package.
-    """
+    """A run that has made nothing yet. Raises BuildError for a link that would put another file into packages."""
     config = project.config
-    refuse_named_links(config)
-    positions = {rid: position for position, rid in enumerate(config.document.targets.include)}
+    refuse_named_links(config.root, config.named_files)
     return PackRun(
         project=project,
-        stages=sorted(stages, key=lambda stage: positions.get(stage.rid, len(positions))),
+        stages=stages,
         dist=dist,
         commit=commit if config.project.repository else "",
         source_hash=hash_sources(project),
@@ -124,33 +125,32 @@ def start_run(project: Project, stages: Sequence[Stage], dist: Path, commit: str
 
 def _make(run: PackRun, ledger: Ledger, kind: PackageKind, job: PackageJob) -> tuple[Path, ...] | NotMade:
     try:
-        rids = [stage.rid for stage in job.stages]
-        return ledger.make(job.name, hash_package(run, kind, job), rids, lambda: kind.make(run, job))
+        return ledger.make(job.name, hash_package(run, kind, job), job.rids, lambda: kind.make(run, job))
     except NotRun as error:
         return NotMade(package=job.package, kind=kind.name, reason=error.reason, message=str(error))
 
 
-def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
+def _artifact(path: Path, sha256: str, stages: Sequence[Stage]) -> Artifact:
     form = find_format(path.name)
     if form is None:
         raise AssertionError(path)
     made_from = tuple(f"stage/{stage.rid} {stage.manifest.key[:12]}" for stage in stages)
-    return Artifact(path=path, kind=form.kind, sha256=sha256(path), size=path.stat().st_size, made_from=made_from)
+    return Artifact(path=path, kind=form.kind, sha256=Sha256(sha256), size=path.stat().st_size, made_from=made_from)
 
 
 def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
     """A hash of everything that a package is made from. Raises NotRun as PackageKind.key()."""
-    config, project, source, output_folders = run.config, run.config.project, job.source, run.project.outputs
-    there = source is not None and source.is_dir()
+    config, project, output_folders = run.config, run.config.project, run.project.outputs
+    source, stages = config.root / job.source, run.stages_of(job)
     parts = [
-        *(stage.manifest.key for stage in job.stages),
-        *(file.sha256 for stage in job.stages for file in stage.manifest.files),
-        *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
+        *(stage.manifest.key for stage in stages),
+        *(file.sha256 for stage in stages for file in stage.manifest.files),
+        *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in stages),
         *kind.key(run, job),
         config.digest,
         *(hash_file(config.root / file) if file else "" for file in (project.readme, project.license_file)),
         hash_tree(source, without=MSBUILD_OUTPUTS, outputs=output_folders) + outside_hash(source, output_folders)
-        if source and there
+        if job.source and source.is_dir()
         else "",
         fingerprint(*ELSEWHERE),
         str(source_date_epoch()),

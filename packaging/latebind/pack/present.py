@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from latebind.build.commit import source_commit
 from latebind.build.stage import open_stage
 from latebind.config.project import Project
-from latebind.ecosystems.ecosystem import PackRun, find_kinds
-from latebind.errors import NotRun
+from latebind.errors import LatebindError, NotRun
 from latebind.pack.pack import hash_package, start_run
+from latebind.pack.planned import plan_packages
 from latebind.pack.record import Ledger
+
+if TYPE_CHECKING:
+    from latebind.ecosystems.ecosystem import PackRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +49,16 @@ def inspect_dist(project: Project) -> Present:
 
 
 def _list_outdated(ledger: Ledger, run: PackRun) -> list[str]:
-    jobs = [(kind, job) for kind in find_kinds(run.config) if not kind.after for job in kind.jobs(run)]
+    try:
+        plan = plan_packages(run.config, [stage.rid for stage in run.stages])
+    except LatebindError:  # packing will say why it makes none of them any more
+        return list(ledger.record.packages)
     names = []
-    for kind, job in jobs:
+    for kind, job in plan.jobs:
+        if kind.after:
+            continue
         try:
-            is_old = any(stage.manifest.source_hash != run.source_hash for stage in job.stages)
+            is_old = any(stage.manifest.source_hash != run.source_hash for stage in run.stages_of(job))
             if is_old or not ledger.is_current(job.name, hash_package(run, kind, job)):
                 names.append(job.name)
         except NotRun:

@@ -6,9 +6,7 @@ made in a folder of dist/ that has a hidden name, and move to their places toget
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,19 +14,13 @@ from pathlib import Path
 
 import msgspec
 
-from latebind.build.sources import loader_dir, native_files
-from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.errors import BuildError, NotRun
 from latebind.fingerprint import digest
-from latebind.preconditions import list_sources
 from latebind.system.log import LOG
-from latebind.system.tree import hash_tree, list_tree
 from loadcheck.archive import sha256, write_text
 from loadcheck.decoding import DECODE_ERRORS
 
 RECORD = ".packed.json"
-_NO_SOURCES = MSBUILD_OUTPUTS | {"node_modules"}
-_LOADER = "latebind's loader"
 
 
 class PackedRow(msgspec.Struct, frozen=True):
@@ -166,10 +158,6 @@ class Ledger:
             tuple(sorted(lost_targets)),
         )
 
-    def find_place(self, file: Path) -> Path:
-        """Where a file of this run is in dist/ in the end."""
-        return self._dist / file.relative_to(self.fresh) if file.is_relative_to(self.fresh) else file
-
     def _intact(self, files: Mapping[str, str]) -> bool:
         return all(
             (self._dist / name).is_file() and sha256(self._dist / name) == known for name, known in files.items()
@@ -179,20 +167,6 @@ class Ledger:
         file, text = self._dist / RECORD, json.dumps(msgspec.to_builtins(record), indent=1, sort_keys=True)
         if not file.is_file() or file.read_bytes() != text.encode():
             write_text(file, text)
-
-
-def hash_inputs(project: Project) -> dict[str, str]:
-    """The hash of each file of the project that packages are made from, by its path from the configuration's folder.
-
-    Ends of lines do not count, because a checkout on Windows has others.
-    """
-    config, files = project.config, native_files(project)
-    for path in (config.root / name for name in list_sources(config)):
-        files += list_tree(path, without=_NO_SOURCES, outputs=project.outputs) if path.is_dir() else [path]
-    names = {Path(os.path.relpath(path, config.root)).as_posix(): path for path in files if path.is_file()}
-    hashes = {name: _hash_text(path.read_bytes()) for name, path in sorted(names.items()) if path != config.file}
-    hashes[config.file.name] = _hash_text(config.content)  # as it was read: it may have changed since
-    return {**dict(sorted(hashes.items())), _LOADER: hash_tree(loader_dir(config), modes=False)}
 
 
 def list_changes(record: Record, sources: Mapping[str, str], commit: str) -> list[str]:
@@ -209,7 +183,3 @@ def list_changes(record: Record, sources: Mapping[str, str], commit: str) -> lis
 
 def _how(name: str, packed: Mapping[str, str], now: Mapping[str, str]) -> str:
     return "removed" if name not in now else "changed" if name in packed else "added"
-
-
-def _hash_text(data: bytes) -> str:
-    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from latebind.build.inside import refuse_links_outside
+from latebind.build.sources import hash_inputs
 from latebind.config.config import Config
 from latebind.config.file import standalone_text
 from latebind.config.project import Project
 from latebind.errors import InputError, LatebindError
-from latebind.pack.record import Record, hash_inputs, list_changes, read_record
+from latebind.pack.record import Record, list_changes, read_record
 from latebind.release import changelog, layout
 from latebind.release.api import read_surface
 from latebind.release.contradictions import Contradiction, contradictions, find_stale
@@ -109,7 +110,7 @@ def sums(folder: Path, names: Iterable[str]) -> bytes:
 def _changes(config: Config, file: Path) -> str:
     """The part of the changelog that is about this version."""
     version = config.project.version
-    refuse_links_outside(config, [file], "changelog", named=file.parent)
+    refuse_links_outside(config.root, [file], "changelog", named=file.parent)
     try:
         text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -13,12 +13,11 @@ from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.consumer import find_consumer, find_registry
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, questions
-from latebind.verify.cases.index import Answers, ask
+from latebind.verify.cases.index import ask
 from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
-from latebind.verify.cases.select import is_selected
-from latebind.verify.cases.select import shard as share
+from latebind.verify.cases.select import in_shard, is_selected
 from loadcheck.model import Rid
 from loadcheck.tables.pythonabi import own_abi_python
 from loadcheck.text import plural
@@ -52,8 +51,6 @@ class ChosenCases:
 
     request: Request
     cases: tuple[ConfiguredCase, ...]
-    answers: Answers
-    """What the index answered."""
     tool: Installer
     pythons: tuple[Interpreter, ...]
     """The CPythons that are installed here, this environment's own first."""
@@ -72,20 +69,18 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
     Raises InputError when there is none, or the selection cannot be read.
     """
     config, folder = project.config, project.workdir / "build" / "verify"
-    refuse_unknown_scenarios(config)
-    served = tuple(filter(None, map(own_abi_python, config.module_kinds)))
-    pythons = _find_pythons(config.document.verify.pythons, served)
+    wanted, served = config.document.verify.pythons, tuple(filter(None, map(own_abi_python, config.module_kinds)))
+    refuse_unknown_scenarios(config.document.verify.own, config.file.name)
+    pythons = _find_pythons(wanted, served)
     # The running CPython's version, or the first installed one that has a wheel.
     minor = next((python.minor for python in pythons if python.minor in served), pythons[0].minor)
-    extent = _extent(request, minor, config.document.verify.pythons, served)
+    # Wheels that are made for some CPythons are always tried with each of these.
+    always, further = (tuple(other for other in minors if other != minor) for minors in (served, wanted))
+    extent = _extent(request, minor, always or further * request.everything)
     (folder / "home").mkdir(parents=True, exist_ok=True)
     tool = installer(folder / "home")
-    registry, lines = find_registry(), list_lines(config, request.rids, extent)
-    answers = ask(
-        questions(lines),
-        tool, pythons[0].path, request.jobs, (lambda question: registry(question, tool.home)) if registry else None,
-    )  # fmt: skip
-    cases = expand_cases(lines, answers)
+    lines = list_lines(config, request.rids, extent)
+    cases = expand_cases(lines, ask(questions(lines), tool, pythons[0].path, request.jobs, find_registry()))
     if not cases:
         raise InputError(
             "there is nothing to verify",
@@ -93,30 +88,25 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
             advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, "
             "JARs verify.java, SDK archives verify.sdk.",
         )
-    share_ids = {case.id for case in share((configured.case for configured in cases), *request.shard)}
     selected = tuple(
         configured
         for configured in cases
-        if configured.case.id in share_ids and is_selected(configured.case, request.patterns)
+        if in_shard(configured.case, *request.shard) and is_selected(configured.case, request.patterns)
     )
     if not selected and request.shard == (1, 1):
         shown = ", ".join(map(repr, request.patterns))
         raise InputError(f"no test case matches {shown}", where="-k", advice="List them all: latebind verify --list.")
-    return ChosenCases(request=request, cases=selected, answers=answers, tool=tool, pythons=pythons, folder=folder)
+    return ChosenCases(request=request, cases=selected, tool=tool, pythons=pythons, folder=folder)
 
 
-def _extent(request: Request, minor: str, others: tuple[str, ...] = (), served: tuple[str, ...] = ()) -> Extent:
-    """How much is verified; `minor` is the version of the CPython that this machine's test cases run with.
-
-    Wheels are tried with `others`, too. Those that are made for some CPythons are tried with each, which are `served`.
-    """
+def _extent(request: Request, minor: str, others: tuple[str, ...] = ()) -> Extent:
+    """How much is verified; `minor` is the version of the CPython that this machine's test cases run with."""
     machines = {rid: request.machines.get(rid) for rid in request.rids}
     return Extent(
         everything=request.everything,
         prereleases=request.prereleases,
         pythons={rid: _minor(machine) or minor for rid, machine in machines.items()},
-        others=tuple(other for other in others if other != minor),
-        served=tuple(other for other in served if other != minor),
+        others=others,
         home=host_rid(),
         glue=frozenset(rid for rid, machine in request.machines.items() if machine.level == "glue"),
     )
@@ -148,9 +138,9 @@ def _minor(machine: Machine | None) -> str:
 
 def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tuple[Interpreter, ...]]:
     """The machine and the interpreters of a test case. Raises NotRun when one of them, or the runtime, is missing."""
-    case, question = configured.case, configured.question
-    if question is not None and question in chosen.answers.trouble:
-        raise chosen.answers.trouble[question]
+    case = configured.case
+    if configured.trouble is not None:
+        raise configured.trouble
     machine = chosen.machines[host_rid()] if case.consumer in FILES else chosen.machines.get(case.target)
     if machine is None:
         raise NotRun("no-machine", f"this machine is {host_rid()}")

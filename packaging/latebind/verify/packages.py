@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from latebind.build.commit import source_commit, source_date
+from latebind.build.sources import hash_inputs
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import InputError
 from latebind.formats import find_format, installed_kinds
 from latebind.model import Artifact
 from latebind.pack.pack import pack
-from latebind.pack.record import Record, hash_inputs, list_changes, read_record
+from latebind.pack.record import Record, list_changes, read_record
 from latebind.pack.render import not_made
 from latebind.system.log import LOG
 from latebind.verify.report.report import Provenance

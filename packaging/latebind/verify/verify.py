@@ -16,6 +16,7 @@ from threading import Semaphore
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
+from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Outcome, State, passed_at
@@ -27,7 +28,6 @@ from latebind.tables.targets import host_rid
 from latebind.verify.cases.consumer import find_run
 from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import FILES, scenario
-from latebind.verify.cases.standin import oldest_version
 from latebind.verify.choose import ChosenCases, able
 from latebind.verify.report.report import NEWER_THAN, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, try_case
@@ -75,6 +75,7 @@ class RunningCases:
 class VerifyRun:
     """What all test cases of one run share."""
 
+    config: Config
     chosen: ChosenCases
     artifacts: tuple[Artifact, ...]
     supply: Supply
@@ -104,19 +105,28 @@ def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...
     """Pin requirements to the index's versions of now, and find out which machines can be used."""
     check_limits()
     config, folder, request = project.config, chosen.folder, chosen.request
-    wanted, python = config.document.verify.python_requires, chosen.pythons[0].path
-    pins = tuple(each(lambda requirement: _pinned(chosen.tool, requirement, python), wanted))
-    supply = Supply(config=config, folder=folder / "supply", installer=chosen.tool, pins=pins)
+    verify, python = config.document.verify, chosen.pythons[0].path
+    pins = tuple(each(lambda requirement: _pinned(chosen.tool, requirement, python), verify.python_requires))
+    supply = Supply(root=config.root, verify=verify, folder=folder / "supply", installer=chosen.tool, pins=pins)
     supply.folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(supply.folder / SHARED, ignore_errors=True)
     described = [machine for rid, machine in request.machines.items() if rid in request.rids]
-    sdk = _find_sdk(config.root) if config.document.verify.dotnet else ""
+    sdk = _find_sdk(config.root) if verify.dotnet else ""
     return VerifyRun(
+        config=config,
         chosen=chosen,
         artifacts=artifacts,
         supply=supply,
         unusable=unusable(described, folder / "home"),
-        memory=Memory(project, artifacts, (*pins, chosen.tool.name, sdk)),
+        memory=Memory(
+            folder / "passed",
+            root=config.root,
+            verify=verify,
+            runtimes=config.document.runtime,
+            outputs=project.outputs,
+            artifacts=artifacts,
+            circumstances=(*pins, chosen.tool.name, sdk),
+        ),
         places={machine.rid: Semaphore(machine.jobs) for machine in described if machine.jobs},
     )
 
@@ -200,18 +210,12 @@ def _describe_end(outcome: Outcome) -> str:
 def _bench(
     run: VerifyRun, configured: ConfiguredCase, machine: Machine, pythons: tuple[Interpreter, ...], log: Path
 ) -> Bench:
-    runtime = configured.bound_runtime
-    oldest = (
-        oldest_version(runtime)
-        if runtime and configured.stands_in
-        else run.chosen.answers.find_oldest(configured.question)
-    )
     return Bench(
         case=configured.case,
-        config=run.supply.config,
-        bound_runtime=runtime,
+        config=run.config,
+        bound_runtime=configured.bound_runtime,
         package=configured.package,
-        oldest=oldest,
+        oldest=configured.oldest,
         stands_in=configured.stands_in,
         artifacts=run.artifacts,
         supply=run.supply,

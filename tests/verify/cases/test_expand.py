@@ -70,10 +70,12 @@ def test_libraries_are_loaded_in_c_where_a_machine_runs_no_runtime_once_for_all_
 @pytest.mark.parametrize(("rid", "odd"), [("osx-arm64", True), ("win-arm64", False)])
 def test_where_a_machine_runs_no_runtime_a_stand_in_takes_its_place_in_c_and_no_index_is_asked(rid, odd):
     scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, glue=frozenset({Rid(rid)}))
-    cases = [one for one in expand_cases(list_lines(CONFIG, [Rid(rid)], scope), Answers()) if one.stands_in]
+    lines = [line for line in list_lines(CONFIG, [Rid(rid)], scope) if line.stands_in]
+    cases = expand_cases(lines, Answers())
     assert {one.case.consumer for one in cases} == {"c-nupkg", "sdk-cmake"}
     assert {one.case.runtime for one in cases} == {"stand-in"}
-    assert {one.question for one in cases} == {None}
+    assert {one.oldest for one in cases} == {"1.19.0"}
+    assert questions(lines) == []
     assert {one.case.version for one in cases if one.case.scenario == "consumed"} == {"1.19.0", "1.32.0", "1.33.0"}
     names = {one.case.scenario for one in cases}
     assert {"path", "environment", "too-old", "other-major", "corrupt", "dependency-missing"} <= names
@@ -275,7 +277,7 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
         machine = types.SimpleNamespace(is_host=False, level=level, title="a machine")
         request = Request(rids=(LINUX,), machines={LINUX: machine})
         unused = {"tool": None, "pythons": (own_interpreter(),), "folder": None}
-        chosen = ChosenCases(request=request, cases=cases, answers=Answers(), **unused)
+        chosen = ChosenCases(request=request, cases=cases, **unused)
         with not_run(reason, says):
             able(cases[0], chosen)
 
@@ -328,7 +330,7 @@ def test_a_project_without_a_runtime_is_tried_without_one(tiny):
 
 
 def expand_project(rid="linux-x64", *, everything=False):
-    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",), everything=everything)
+    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",) * everything, everything=everything)
     lines = list_lines(CONFIG, [Rid(rid)], scope)
     return expand_cases(lines, Answers(found={question: FOUND[question.entry] for question in questions(lines)}))
 

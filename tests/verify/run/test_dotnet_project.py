@@ -27,6 +27,10 @@ pytestmark = [
 ]
 
 
+def make_supply(folder):
+    return Supply(root=folder, verify=make_config(folder).document.verify, folder=folder / "supply", installer=None)
+
+
 def test_the_packages_restore_and_their_libraries_answer(tmp_path, packages, runtime):
     ended = run_smoke(consumer(packages, runtime), tmp_path / "w", log=tmp_path / "log")
 
@@ -58,7 +62,7 @@ def test_a_folder_may_have_any_name(tmp_path, packages, runtime, name):
 
 
 def test_what_is_built_alike_is_built_once_and_computes_in_each_folder(tmp_path, packages, runtime):
-    supply = Supply(config=make_config(tmp_path), folder=tmp_path / "supply", installer=None)
+    supply = make_supply(tmp_path)
     ended = {}
     for name in ("a", "b"):
         made_for, work = consumer(packages, runtime), tmp_path / name
@@ -75,7 +79,7 @@ def test_what_is_built_alike_is_built_once_and_computes_in_each_folder(tmp_path,
 
 @pytest.mark.slow
 def test_what_differs_in_a_package_or_a_property_is_built_on_its_own(tmp_path, packages, runtime):
-    supply = Supply(config=make_config(tmp_path), folder=tmp_path / "supply", installer=None)
+    supply = make_supply(tmp_path)
     broken = without(packages[1], "libdemo_extra", tmp_path / "broken")
     for number, made_for in enumerate([
         consumer(packages, runtime),
@@ -90,7 +94,7 @@ def test_what_differs_in_a_package_or_a_property_is_built_on_its_own(tmp_path, p
 
 
 def test_a_shared_build_that_fails_does_so_for_each_with_its_log(tmp_path, packages):
-    supply = Supply(config=make_config(tmp_path), folder=tmp_path / "supply", installer=None)
+    supply = make_supply(tmp_path)
     for name in ("a", "b"):
         with pytest.raises(ToolError, match="NU1101"):
             share_build(supply, consumer(packages[:1]), tmp_path / name, log=tmp_path / f"{name}.log")

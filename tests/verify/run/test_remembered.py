@@ -21,7 +21,16 @@ def find_key(folder, text=TEXT, circumstances=("uv 0.5",)):
     config = load(root / "latebind.toml")
     extent = Extent(pythons={Rid("linux-x64"): "3.11"}, home=Rid("linux-x64"))
     cases = expand_cases(list_lines(config, [Rid("linux-x64")], extent), Answers())
-    return Memory(Project(config=config, workdir=folder), (), circumstances).key(cases[0], (), "this machine")
+    memory = Memory(
+        folder / "passed",
+        root=config.root,
+        verify=config.document.verify,
+        runtimes=config.document.runtime,
+        outputs=Project(config=config, workdir=folder).outputs,
+        artifacts=(),
+        circumstances=circumstances,
+    )
+    return memory.key(cases[0], (), "this machine")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ RIDS = ("linux-x64", "linux-arm64")
 def supply(tmp_path):
     write_client(tmp_path)
     (home := tmp_path / "home").mkdir()
-    return Supply(config=load(tmp_path / "latebind.toml"), folder=tmp_path / "supply", installer=installer(home))
+    verify = load(tmp_path / "latebind.toml").document.verify
+    return Supply(root=tmp_path, verify=verify, folder=tmp_path / "supply", installer=installer(home))
 
 
 def test_stand_ins_of_a_version_are_built_for_two_targets_at_once(supply, monkeypatch):
@@ -35,5 +36,5 @@ def test_stand_ins_of_a_version_are_built_for_two_targets_at_once(supply, monkey
 
     monkeypatch.setattr(standin, "build_library_for", build)
     with ThreadPoolExecutor(len(RIDS)) as pool:
-        made = pool.map(lambda rid: standin.build_stand_in(supply, RUNTIME, "1.33.0", rid), RIDS)
+        made = pool.map(lambda rid: standin.build_stand_in(supply, "2.28", RUNTIME, "1.33.0", rid), RIDS)
         assert [path.read_text() for path in made] == list(RIDS)

@@ -32,12 +32,13 @@ WRITING = 'import pathlib, sys\npathlib.Path(sys.argv[-1]).write_text(\'{"passed
 def supply(tmp_path):
     write_client(tmp_path, latebind=CONFIG + '\n[verify]\nreference = "reference.py"\n')
     (home := tmp_path / "home").mkdir()
-    return Supply(config=load(tmp_path / "latebind.toml"), folder=tmp_path / "supply", installer=installer(home))
+    verify = load(tmp_path / "latebind.toml").document.verify
+    return Supply(root=tmp_path, verify=verify, folder=tmp_path / "supply", installer=installer(home))
 
 
 def compute(supply, script, **known):
-    (supply.config.root / "reference.py").write_text(script)
-    data = supply.config.root / "data"
+    (supply.root / "reference.py").write_text(script)
+    data = supply.root / "data"
     data.mkdir(exist_ok=True)
     return supply.reference(host_machine(Path(sys.executable)), RUNTIME, data, **known)
 
@@ -53,14 +54,14 @@ def test_a_reference_without_a_result_is_an_error_each_time_and_nothing_is_kept(
 
 def test_a_reference_is_computed_once(supply):
     assert compute(supply, WRITING) == {"a"}
-    (script,) = supply.config.root.glob("reference.py")
+    (script,) = supply.root.glob("reference.py")
     before = (supply.folder / "reference").stat().st_mtime_ns
     assert compute(supply, script.read_text()) == {"a"}
     assert (supply.folder / "reference").stat().st_mtime_ns == before
 
 
 def test_a_reference_leaves_out_what_passed_and_serves_whoever_does_not_ask_for_it(supply):
-    runs = supply.config.root / "data" / "runs"
+    runs = supply.root / "data" / "runs"
 
     def ask(*passed, failed=()):
         return compute(supply, COMPUTING, passed=passed, is_settled=lambda case: case not in failed)
@@ -74,7 +75,7 @@ def test_a_reference_leaves_out_what_passed_and_serves_whoever_does_not_ask_for_
 
 
 def test_a_reference_of_a_sample_is_asked_about_what_failed_alone_and_never_stands_for_other_cases(supply):
-    runs = supply.config.root / "data" / "runs"
+    runs = supply.root / "data" / "runs"
 
     def ask(*failed):
         return compute(supply, COMPUTING, only=failed, is_settled=lambda case: case not in failed)

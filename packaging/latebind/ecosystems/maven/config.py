@@ -98,7 +98,7 @@ def _name_part(part: str) -> str:
 
 def maven_tables(config: Config) -> dict[str, MavenConfig]:
     """The packages that become JARs, by name, with their tables."""
-    return find_tables(config, MavenConfig)
+    return find_tables(config.packages, MavenConfig)
 
 
 PACKAGE_KEYS = (

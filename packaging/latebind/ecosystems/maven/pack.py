@@ -92,7 +92,7 @@ def source_files(config: Config, package: str) -> list[Path]:
     """The project's own Java sources. Raises BuildError for a link that leads out of the repository."""
     source = maven_tables(config)[package].source
     files = [path for path in list_tree(config.root / source) if path.suffix == ".java"] if source else []
-    refuse_links_outside(config, files, f"package.{package}.maven.source")
+    refuse_links_outside(config.root, files, f"package.{package}.maven.source")
     return files
 
 

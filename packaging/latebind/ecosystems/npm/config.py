@@ -99,7 +99,7 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
 
 def npm_tables(config: Config) -> dict[str, NpmConfig]:
     """The packages that become npm packages, by name, with their tables."""
-    return find_tables(config, NpmConfig)
+    return find_tables(config.packages, NpmConfig)
 
 
 PACKAGE_KEYS = (

@@ -51,7 +51,7 @@ def npm_sources(config: Config, package: str) -> list[Path]:
     """
     source = npm_tables(config)[package].source
     files = list_tree(config.root / source, without=_NEVER_PACKED) if source else []
-    refuse_links_outside(config, files, f"package.{package}.npm.source")
+    refuse_links_outside(config.root, files, f"package.{package}.npm.source")
     return files
 
 

@@ -55,7 +55,7 @@ def run_sdk_case(bench: Bench) -> Outcome:
 
 def _unpack_archive(bench: Bench, folder: Path) -> None:
     """Unpack the archive, which has one folder. Raises NotRun when it was not made."""
-    name = sdk_file(bench.config, bench.case.target)
+    name = sdk_file(bench.config.project, bench.case.target)
     path = next((artifact.path for artifact in bench.artifacts if artifact.path.name == name), None)
     if path is None:
         raise NotRun("not-built", f"{name} was not made")

@@ -18,7 +18,7 @@ def _identify(path: Path) -> Identity:
 
 def _explain_foreign(file_name: str, config: Config) -> str:
     """Judged by name, which has the version and the target."""
-    if file_name in {sdk_file(config, rid) for rid in targets()}:
+    if file_name in {sdk_file(config.project, rid) for rid in targets()}:
         return ""
     is_ours = file_name.startswith(f"{config.project.name}-")
     return f"not of version {config.project.version}" if is_ours else "of another project"

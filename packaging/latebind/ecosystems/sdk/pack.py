@@ -95,7 +95,7 @@ def pack_sdk(config: Config, packages: Sequence[str], stage: Stage, outdir: Path
         *_build_files(config, sdk_packages, stage, libdir),
         *_papers(config, packages, stage),
     ]
-    path = outdir / sdk_file(config, stage.rid)
+    path = outdir / sdk_file(config.project, stage.rid)
     top = re.sub(r"\.(zip|tar\.gz)$", "", path.name)
     # Packages of one component hold the same files.
     placed = [Entry(name=f"{top}/{entry.name}", data=entry.data, mode=entry.mode) for entry in dict.fromkeys(entries)]

@@ -53,7 +53,7 @@ def pack_symbols(project: Project, stage: Stage, outdir: Path) -> Path:
         "libraries": [record for record, _ in separated],
     }
     text = json.dumps(manifest, indent=2) + "\n"
-    path = outdir / symbols_file(config, stage.rid)
+    path = outdir / symbols_file(config.project, stage.rid)
     files = dict.fromkeys(entry for _, entries in separated for entry in entries)  # two components may hold one library
     write_zip(path, [Entry(name=SYMBOLS_MANIFEST, data=text.encode()), *files])
     return path

@@ -115,8 +115,9 @@ def is_left_out(bench: Bench, wheel: Artifact) -> bool:
     """Whether a wheel is not installed: another one that binds a runtime could replace the missing one."""
     if not bench.situation.without:
         return False
-    binding = [name for name in bench.config.packages if bench.config.runtime_of(name) is not None]
-    return any(wheel.path.name.startswith(f"{distribution(bench.config, name)}-") for name in binding)
+    config = bench.config
+    binding = [config.wheel_name(name) for name in config.packages if config.runtime_of(name) is not None]
+    return any(wheel.path.name.startswith(f"{distribution(name)}-") for name in binding)
 
 
 def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> None:

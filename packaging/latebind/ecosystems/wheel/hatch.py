@@ -96,11 +96,9 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         project = hook.project if isinstance(hook, LatebindMetadataHook) else _read(self.root)
         if TARGET_VARIABLE in os.environ or self.target_name == "sdist" or self._rid not in targets():
             return project
-        project = dataclasses.replace(project, config=project.config.for_this_python())
-        config = project.config
-        sources = native_files(project)
+        config, sources = project.config.for_this_python(), native_files(project)
         chosen = installers_toolchain(config.toolchain(self._rid), target(self._rid), sources, is_sdist=config.unpacked)
-        return project.with_toolchain(self._rid, chosen)
+        return dataclasses.replace(project, config=config.with_toolchain(self._rid, chosen))
 
     @cached_property
     def _rid(self) -> str:
@@ -113,7 +111,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     @property
     def _kind(self) -> str:
         """The kind of the wheel that is made; `latebind pack` names one where the project has several."""
-        kinds = self._config.wheel_kinds(_package(self._config, self.config))
+        wheel = self._config.packages[_package(self._config, self.config)].wheel
+        kinds = wheel.kinds if wheel is not None else ()
         named = os.environ.get(KIND_VARIABLE, "")
         return named if named in kinds else kinds[0]
 

@@ -21,14 +21,14 @@ def refuse_distribution_links(config: Config, hatch: Any, *, is_sdist: bool) -> 
     """
     root, core = Path(hatch.root), hatch.builder.metadata.core
     files = [Path(file.path) for file in hatch.builder.recurse_selected_project_files()]
-    refuse_links_outside(config, files, PROJECT_NAME, root if is_sdist else None)
+    refuse_links_outside(config.root, files, PROJECT_NAME, root if is_sdist else None)
     papers = [root / name for name in (core.readme_path, *core.license_files) if name]  # metadata has their text
-    refuse_links_outside(config, papers, PROJECT_NAME)
+    refuse_links_outside(config.root, papers, PROJECT_NAME)
     forced = {root / name for table in _FORCED for name in getattr(hatch, table, ())} if not is_sdist else ()
     for path in forced:
         if path.is_dir():
-            refuse_links_outside(config, list_tree(path), PROJECT_NAME, named=path)
+            refuse_links_outside(config.root, list_tree(path), PROJECT_NAME, named=path)
         else:
-            refuse_links_outside(config, [path], PROJECT_NAME, named=path.parent)
+            refuse_links_outside(config.root, [path], PROJECT_NAME, named=path.parent)
     if not config.unpacked:
-        refuse_named_links(config)
+        refuse_named_links(config.root, config.named_files)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _TIME_LIMIT = 1800.0
 TARGET_VARIABLE = "LATEBIND_TARGET"
 KIND_VARIABLE = "LATEBIND_WHEEL_KIND"
-"""Which of a package's wheels the hook makes: one of config.wheel_kinds()."""
+"""Which of a package's wheels the hook makes: one of WheelConfig.kinds."""
 
 MetadataFields = TypedDict(
     "MetadataFields",
@@ -177,7 +177,7 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
 
 def list_variables(job: PackageJob) -> dict[str, str]:
     """The variables of the environment that tell the hook which wheel to make."""
-    return {TARGET_VARIABLE: job.stages[0].rid, KIND_VARIABLE: job.variant}
+    return {TARGET_VARIABLE: job.rids[0], KIND_VARIABLE: job.variant}
 
 
 def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, environment: Mapping[str, str]) -> None:

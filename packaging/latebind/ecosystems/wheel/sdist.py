@@ -17,42 +17,40 @@ from latebind.config.config import SDIST_NATIVE, Config
 from latebind.config.file import FILE_NAME, load
 from latebind.ecosystems.wheel.pack import build_distribution
 from latebind.errors import BuildError
-from latebind.filenames import sdist_file
 from latebind.system.archive import unpack_tar
 from latebind.system.tree import hash_file
 from loadcheck.archive import replacing, sha256
 
 if TYPE_CHECKING:
-    from latebind.ecosystems.ecosystem import PackRun
+    from latebind.ecosystems.ecosystem import PackageJob, PackRun
 
 _SHOWN = 5
 
 
-def build_sdist(run: PackRun, package: str, wheel: tuple[Path, Mapping[str, str]] | None) -> Path:
-    """Make the sdist of a package in `dist`, once it has built `wheel` again: the tree's own, with hook variables.
+def build_sdist(run: PackRun, job: PackageJob, wheel: tuple[Path, Mapping[str, str]] | None) -> Path:
+    """Make the sdist of a job in `dist`, once it has built `wheel` again: the tree's own, with hook variables.
 
     Without a wheel nothing is compared. The stage of the tree serves both, since its key shows that the sdist carries
     the same native code: nothing is compiled again.
 
     Raises BuildError with what differs; an earlier sdist then stays.
     """
-    config, dist, workdir = run.config, run.dist, run.workdir
+    config, dist, workdir, (name,) = run.config, run.dist, run.workdir, job.files
     (workdir / "build").mkdir(parents=True, exist_ok=True)
-    source = config.root / config.wheel_sources[package]
+    source = config.root / job.source
     with tempfile.TemporaryDirectory(prefix=".sdist-", dir=workdir / "build") as aside:
-        file = Path(aside) / sdist_file(config, package)
-        sdist = build_distribution(source, file, "sdist", workdir=workdir, config_digest=config.digest)
+        sdist = build_distribution(source, Path(aside) / name, "sdist", workdir=workdir, config_digest=config.digest)
         root = unpack_tar(sdist, Path(aside) / "unpacked")
-        _refuse_unbuildable(root, sdist.name)
+        _refuse_unbuildable(root, name)
         unpacked = load(root / FILE_NAME)
-        _refuse_other_sources(run, unpacked, sdist.name)
+        _refuse_other_sources(run, unpacked, name)
         if wheel is not None:
             file = Path(aside) / wheel[0].name
             again = build_distribution(root, file, "wheel", wheel[1], workdir=workdir, config_digest=unpacked.digest)
-            _refuse_other_wheel(wheel[0], again, sdist.name)
-        with replacing(dist / sdist.name) as destination:
+            _refuse_other_wheel(wheel[0], again, name)
+        with replacing(dist / name) as destination:
             shutil.move(sdist, destination)
-    return dist / sdist.name
+    return dist / name
 
 
 def _refuse_unbuildable(root: Path, name: str) -> None:

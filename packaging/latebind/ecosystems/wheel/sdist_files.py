@@ -26,7 +26,7 @@ def write_sdist_files(project: Project, root: Path, destination: Path) -> dict[s
     Raises BuildError when pyproject.toml cannot name the backend, and for a link that leads out of the repository.
     """
     config, sources = project.config, native_files(project)
-    refuse_links_outside(config, sources, "native.source")
+    refuse_links_outside(config.root, sources, "native.source")
     folders = {
         SDIST_NATIVE: (config.native_source, sources),
         SDIST_LOADER: (loader_dir(config), list_tree(loader_dir(config))),

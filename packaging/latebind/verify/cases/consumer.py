@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
-from latebind.formats import name_projects
 from latebind.model import Case, CaseKind, Outcome
 from latebind.registry import collect
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.index import Question
+    from latebind.verify.cases.index import Registry
     from latebind.verify.cases.scenarios import Scenario
     from latebind.verify.run.bench import Bench
 
@@ -61,9 +59,8 @@ class Consumer:
     """Whether every scenario for applications is tried with it; others are named by scenarios (`scenarios.py`)."""
     is_layout: bool = False
     """Whether a sample shows enough, since only installing and starting differ from an application's."""
-    ask_registry: Callable[[Question, Path], tuple[str, ...]] | None = None
-    """Asks the registry of its packages for versions of that package, with a folder for its programs; None where the
-    index of wheels is asked. Raises NotRun."""
+    ask_registry: Registry | None = None
+    """Asks the registry of its packages for versions of that package; None where the index of wheels is asked."""
     find_install_words: Callable[[Config, str, RuntimeUse], tuple[str, str]] = lambda _config, _package, _runtime: (
         "",
         "",
@@ -81,12 +78,8 @@ class Consumer:
         tables = (getattr(config.packages[name], self.table) for name in config.list_needed_packages(package))
         return self.installs_required and any(table and table.runtime for table in tables)
 
-    def name_package(self, config: Config, package: str) -> str:
-        """What a package of the configuration is called where the consumer gets it."""
-        return name_projects(config, package).get(self.kind, package)
 
-
-def find_registry() -> Callable[[Question, Path], tuple[str, ...]] | None:
+def find_registry() -> Registry | None:
     """What asks the registry that is not the index of wheels; None without such a consumer."""
     every: tuple[Consumer, ...] = collect("consumer", "CONSUMERS")
     return next((consumer.ask_registry for consumer in every if consumer.ask_registry is not None), None)

@@ -16,12 +16,13 @@ from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import Consumer, find_wanted, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.cases.scenarios import COMPUTING, IN_C, PYTHON, SCENARIOS, Need, Scenario
-from latebind.verify.cases.standin import STAND_IN, has_stand_in, list_versions
+from latebind.verify.cases.standin import STAND_IN, has_stand_in, list_versions, oldest_version
 from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.config.ep import EpConfig
     from latebind.config.verification import VerifyOwn
+    from latebind.errors import NotRun
 
 
 _USUAL = ("minimum", EACH_MINOR, "latest")
@@ -37,30 +38,30 @@ class Extent:
     home: Rid
     """The target that this machine runs natively."""
     everything: bool = False
-    """Also each minor version of the runtimes, their other distributions, and `others`."""
+    """Also each minor version of the runtimes, and their other distributions."""
     others: tuple[str, ...] = ()
-    """Further minor versions of CPython, tried on `home`."""
+    """Further minor versions of CPython, tried on `home` (`3.13t`: free-threaded)."""
     glue: frozenset[Rid] = frozenset()
     """The targets whose machine runs no runtime."""
     prereleases: bool = False
     """Also the newest pre-release of the runtimes, with the scenarios that are tried with all versions."""
-    served: tuple[str, ...] = ()
-    """Further minor versions that have wheels of their own (`3.13t`: free-threaded): always tried on `home`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfiguredCase:
-    """A test case, the runtime that it is about, and what the index was asked for it."""
+    """A test case, the runtime that it is about, and what the index has of it."""
 
     case: Case
     bound_runtime: RuntimeUse | None
     """None for a project that binds no runtime."""
     package: str
     """The package that binds the runtime; the first one where none does."""
-    question: Question | None
-    """None for a test case without a runtime."""
     python: str
     """The minor version of the interpreter: `3.11`."""
+    oldest: str = ""
+    """The oldest supported version of the runtime that there is for the target; "" for none."""
+    trouble: NotRun | None = None
+    """Why the index has no version."""
     entries: tuple[str, ...] = ("",)
     """Everything that the index was asked and answered with this test case's version; "" where it was not asked."""
     native_only: bool = False
@@ -292,8 +293,7 @@ def _can_run(subject: _Subject, scenario: Scenario, consumer: str) -> bool:
 
 def _list_other_pythons(subject: _Subject, scenario: Scenario, extent: Extent) -> Iterator[Line]:
     if subject.platform.rid == extent.home and not subject.settings.native_only:
-        others = extent.served or extent.others * extent.everything
-        for minor in (minor for minor in others if not is_too_old(minor, subject.platform)):
+        for minor in (minor for minor in extent.others if not is_too_old(minor, subject.platform)):
             for entry in ("minimum", "latest") if subject.runtime else ("",):
                 yield Line(subject, scenario, PYTHON, minor, entry)
 
@@ -347,10 +347,12 @@ def _plan_line(line: Line, answers: Answers) -> Iterator[ConfiguredCase]:
     shown = STAND_IN if line.stands_in else name if question is not None or not subject.is_first else ""
     ep = subject.provider if line.scenario.proves else None
     versions: tuple[str, ...] = ("",)
+    oldest, trouble = "", None
     if line.stands_in and runtime is not None:
-        versions = list_versions(runtime, every=line.scenario.name in COMPUTING)
+        versions, oldest = list_versions(runtime, every=line.scenario.name in COMPUTING), oldest_version(runtime)
     elif question is not None:
-        versions = answers.found.get(question, (line.entry,))
+        versions, oldest = answers.found.get(question, (line.entry,)), answers.find_oldest(question)
+        trouble = answers.trouble.get(question)
     for version in versions:
         if ep is not None and ep.excepts(version):
             continue
@@ -366,8 +368,9 @@ def _plan_line(line: Line, answers: Answers) -> Iterator[ConfiguredCase]:
             case=case,
             bound_runtime=runtime,
             package=subject.package,
-            question=question,
             python=line.python,
+            oldest=oldest,
+            trouble=trouble,
             native_only=subject.settings.native_only,
             stands_in=line.stands_in,
         )

@@ -174,6 +174,10 @@ class Question:
     """With the entry `latest`: whether the newest pre-release is another answer, if it is newer."""
 
 
+Registry = Callable[[Question, Path], tuple[str, ...]]
+"""Answers a question from another registry, with a folder for its programs. Raises NotRun."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
     """What the index answered, in ascending order of versions, and why it has nothing for the other questions."""
@@ -181,10 +185,9 @@ class Answers:
     found: Mapping[Question, tuple[str, ...]] = field(default_factory=dict)
     trouble: Mapping[Question, NotRun] = field(default_factory=dict)
 
-    def find_oldest(self, question: Question | None) -> str:
-        """The oldest version from the minimum on, "" where there is none or nothing was asked."""
-        rows = self.found.get(replace(question, entry="minimum"), ()) if question is not None else ()
-        return next(iter(rows), "")
+    def find_oldest(self, question: Question) -> str:
+        """The oldest version from the minimum on, "" where there is none."""
+        return next(iter(self.found.get(replace(question, entry="minimum"), ())), "")
 
 
 def ask(
@@ -192,7 +195,7 @@ def ask(
     installer: Installer,
     python: Path,
     jobs: int = 0,
-    npm: Callable[[Question], tuple[str, ...]] | None = None,
+    npm: Registry | None = None,
 ) -> Answers:
     """Ask the index all questions in parallel; `npm` answers those for its registry."""
     unique = sorted(set(questions))
@@ -204,12 +207,10 @@ def ask(
     return Answers(found=versions, trouble=trouble)
 
 
-def _ask(
-    question: Question, installer: Installer, python: Path, npm: Callable[[Question], tuple[str, ...]] | None
-) -> tuple[str, ...] | NotRun:
+def _ask(question: Question, installer: Installer, python: Path, npm: Registry | None) -> tuple[str, ...] | NotRun:
     try:
         if question.npm and npm is not None:
-            return npm(question)
+            return npm(question, installer.home)
         if question.entry == EACH_MINOR:
             return tuple(_minors(question, _resolve_latest(question, installer, python), installer, python))
         return (_resolve_newest if question.prereleases else _resolve)(question, installer, python)

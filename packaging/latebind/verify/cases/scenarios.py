@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from latebind.config.config import Config
 from latebind.config.reader import nearest
-from latebind.errors import ConfigError
+from latebind.errors import ConfigError, LatebindError
 from latebind.verify.cases import situations as given
 from latebind.verify.cases.layouts import LAYOUTS, RUNNING
 from latebind.verify.cases.situations import ORDINARY, SetUp, Situation
 from loadcheck.model import System
+
+if TYPE_CHECKING:
+    from latebind.config.verification import VerifyOwn
 
 PYTHON, DOTNET = "python", "dotnet-build"
 LOADER, NPM_LOADER = "c-loader", "c-loader-npm"
@@ -280,12 +283,16 @@ def scenario(name: str) -> Scenario:
     return next(candidate for candidate in SCENARIOS if candidate.name == name)
 
 
-def refuse_unknown_scenarios(config: Config) -> None:
-    """Refuse a configuration that lists scenarios which don't exist. Raises ConfigError with all of them."""
+def refuse_unknown_scenarios(own: Mapping[str, VerifyOwn], file: str) -> None:
+    """Refuse settings of runtimes that list scenarios which don't exist. Raises ConfigError with all of them."""
     names = [scenario.name for scenario in SCENARIOS]
     problems = [
-        config.problem_at(f"verify.own.{runtime}.scenarios", f"{name!r} is not a scenario", nearest(name, names))
-        for runtime, settings in config.document.verify.own.items()
+        LatebindError(
+            f"{name!r} is not a scenario",
+            where=f"{file}: verify.own.{runtime}.scenarios",
+            advice=nearest(name, names),
+        )
+        for runtime, settings in own.items()
         for name in settings.scenarios
         if name not in names
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
 
@@ -62,14 +62,9 @@ def read_shard(text: str) -> tuple[int, int]:
 
 
 def in_shard(case: Case, index: int, count: int) -> bool:
-    """Whether a test case belongs to share `index` of `count`, counted from 1.
+    """Whether a test case belongs to share `index` of `count`, counted from 1: each belongs to one.
 
     The id alone decides. So a test case keeps its share when others come or go, and when machines ask the index at
     different times, each test case is still run by one of them.
     """
     return int.from_bytes(sha256(case.id.encode()).digest()[:8], "big") % count == index - 1
-
-
-def shard(cases: Iterable[Case], index: int, count: int) -> tuple[Case, ...]:
-    """The test cases of one share, in their order; all shares together are the test cases, each once."""
-    return tuple(case for case in cases if in_shard(case, index, count))

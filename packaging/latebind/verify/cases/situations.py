@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError, NotRun
+from latebind.formats import name_projects
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.index import raised_minimum
@@ -298,8 +299,10 @@ def other_majors(bench: Bench, runtime: RuntimeUse) -> Situation:
 
 def without_backend(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The package that binds the runtime is not installed."""
-    shown = bench.consumer.name_package(bench.config, bench.package)
-    return Situation(without=bench.package, values={"backend": shown, "runtime": runtime.name})
+    names, package = name_projects(bench.config, bench.package), bench.package
+    return Situation(
+        without=package, values={"backend": names.get(bench.consumer.kind, package), "runtime": runtime.name}
+    )
 
 
 def copy_runtime(bench: Bench, runtime: RuntimeUse, folder: str, version: str = "") -> Path:

@@ -70,7 +70,7 @@ def _copy_project(project: Project, destination: Path) -> str:
     What is above the project's folder stays where it is compared with it.
     """
     config = project.config
-    names = filter(None, config.document.verify.list_scripts().values())
+    names = config.document.verify.list_scripts().values()
     consumers = [Path(os.path.abspath(config.root / name)) for name in names]  # noqa: PTH100  # resolve() follows links
     files = {file for path in consumers for file in _list_files(project, path)}
     if not config.is_built_elsewhere:
@@ -100,7 +100,7 @@ def _list_files(project: Project, path: Path) -> list[Path]:
         files = [file for file in root.iterdir() if file.suffix == ".py" and file.is_file()]
     else:
         files = list_tree(root, outputs=project.outputs)
-    refuse_links_outside(project.config, files, "verify", named=root)
+    refuse_links_outside(project.config.root, files, "verify", named=root)
     return files
 
 

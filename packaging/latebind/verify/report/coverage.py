@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.config.config import Config
-from latebind.formats import find_format
+from latebind.formats import ProjectFormat, find_format
 from latebind.model import Level, list_passes
 from latebind.registry import collect
 from latebind.tables.targets import targets
@@ -31,7 +31,8 @@ class PackageFile:
 
 def list_package_files(folder: Path) -> tuple[PackageFile, ...]:
     """The packages in a folder that consumers install. Raises InputError for one that cannot be read."""
-    return tuple(_read(path) for path in sorted(folder.iterdir()) if _is_installed(path.name))
+    forms = ((path, find_format(path.name)) for path in sorted(folder.iterdir()))
+    return tuple(_read(path, form) for path, form in forms if form is not None and form.is_installed)
 
 
 def find_unverified(
@@ -69,14 +70,7 @@ def name_packages(names: Iterable[str]) -> tuple[PackageFile, ...]:
     )
 
 
-def _is_installed(name: str) -> bool:
-    form = find_format(name)
-    return form is not None and form.is_installed
-
-
-def _read(path: Path) -> PackageFile:
-    form = find_format(path.name)
-    assert form is not None  # noqa: S101  # the caller chose the file by its format
+def _read(path: Path, form: ProjectFormat) -> PackageFile:
     rids = form.identify(path).targets
     if not rids and not form.holds_packages:
         folders = {part for member, _ in iter_members(path, form) for part in member.split("/")[:-1]}

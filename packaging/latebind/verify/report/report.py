@@ -159,14 +159,12 @@ def read_report(file: Path) -> Report:
 
 def parse_report(data: bytes, file: Path) -> Report:
     """The report that a file has. Raises InputError when it is invalid."""
-    advice = _ADVICE
     try:
         report = _decode(data)
     except DECODE_ERRORS as error:
-        raise InputError(f"is not a verification report: {error}", where=str(file), advice=advice) from error
-    problem = _problem(report)
-    if problem:
-        raise InputError(f"is not a verification report: {problem}", where=str(file), advice=advice)
+        raise InputError(f"is not a verification report: {error}", where=str(file), advice=_ADVICE) from error
+    if problem := _problem(report):
+        raise InputError(f"is not a verification report: {problem}", where=str(file), advice=_ADVICE)
     return report
 
 

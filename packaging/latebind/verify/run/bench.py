@@ -18,6 +18,7 @@ from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Case, Outcome, State
+from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer, find_consumer
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import SAMPLE, Scenario, scenario
@@ -117,12 +118,14 @@ class Bench:
 
         Raises NotRun when neither can be had, InputError when the runtime's wheel holds no shared runtime.
         """
-        get = partial(build_stand_in, self.supply) if self.stands_in else self.supply.library
-        return get(runtime, version, rid or self.case.target)
+        rid = rid or self.case.target
+        if self.stands_in:
+            return build_stand_in(self.supply, self.config.floor(target(rid)), runtime, version, rid)
+        return self.supply.library(runtime, version, rid)
 
     def library_beside(self) -> Path:
         """The library of another package, which has `beside_check()`. Raises NotRun without a compiler."""
-        return build_beside(self.supply, self.machine)
+        return build_beside(self.supply, self.config.floor(target(self.machine.rid)), self.machine)
 
     def older(self) -> str:
         """A runtime version that is older than the test case's. Raises NotRun when the index has none."""

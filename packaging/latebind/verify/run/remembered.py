@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.config.project import MSBUILD_OUTPUTS, Project
+from latebind.config.project import MSBUILD_OUTPUTS, Outputs
 from latebind.fingerprint import OF_AUDITS, fingerprint
 from latebind.model import Artifact, Case, Outcome, State
 from latebind.system.tree import hash_file, hash_tree, is_scratch
@@ -19,6 +19,8 @@ from loadcheck.archive import write_text
 from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
+    from latebind.config.runtime import RuntimeUse
+    from latebind.config.verification import Verify
     from latebind.verify.cases.expand import ConfiguredCase
 
 
@@ -46,18 +48,26 @@ class _Passed(msgspec.Struct, frozen=True):
 class Memory:
     """The folder of passed test cases, and what the keys of all test cases in one run have in common, hashed once."""
 
-    def __init__(self, project: Project, artifacts: Sequence[Artifact], circumstances: Sequence[str]) -> None:
+    def __init__(  # noqa: PLR0913  # what decides, and where it is
+        self,
+        folder: Path,
+        *,
+        root: Path,
+        verify: Verify,
+        runtimes: Sequence[RuntimeUse],
+        outputs: Outputs,
+        artifacts: Sequence[Artifact],
+        circumstances: Sequence[str],
+    ) -> None:
         """`circumstances` is what else decides: pins of requirements, the installer, the SDK, Mono."""
-        config = project.config
-        self._config, self._artifacts = config, artifacts
-        self._folder = project.workdir / "build" / "verify" / "passed"
-        self._outputs = project.outputs
+        self._folder, self._root, self._verify = folder, root, verify
+        self._outputs, self._artifacts = outputs, artifacts
         self._shared = (
             *circumstances,
-            json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),
+            json.dumps(msgspec.to_builtins([verify, runtimes]), sort_keys=True),
             fingerprint(*ELSEWHERE),
         )
-        scripts = (config.root / name for name in config.document.verify.list_scripts().values() if name)
+        scripts = (root / name for name in verify.list_scripts().values())
         folders = {script.parent for script in scripts if script.is_file()}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._hashes: dict[str, str] = {}
@@ -101,7 +111,7 @@ class Memory:
     def _hash_program(self, key: str) -> str:
         """A hash of the folder that a key of `[verify]` names, "" where it names a script, which is hashed above."""
         if key not in self._hashes:
-            program = self._config.root / self._config.document.verify.find_program(key) if key else None
+            program = self._root / self._verify.find_program(key) if key else None
             self._hashes[key] = self._hash(program) if program and program.is_dir() else ""
         return self._hashes[key]
 
@@ -110,7 +120,7 @@ class Memory:
 
         In the project's own folder only the files count, not what is built below it.
         """
-        if folder.resolve() == self._config.root.resolve():
+        if folder.resolve() == self._root.resolve():
             files = [path for path in folder.iterdir() if path.is_file() and not is_scratch(path.name)]
             return "".join(hash_file(path) for path in sorted(files))
         return hash_tree(folder, without=MSBUILD_OUTPUTS, outputs=self._outputs)

@@ -22,7 +22,7 @@ STOOD_IN = "a library of latebind's own stood in for the runtime"
 _BESIDE = "beside"
 
 
-def build_stand_in(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
+def build_stand_in(supply: Supply, floor: str, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
     """The library that says it is a version of the runtime, made once for a target. Raises NotRun without zig."""
     name = runtime.traits.plain_name(target(rid).system)
     folder = supply.folder / "stand-ins" / f"{runtime.name}-{version}-{rid}"
@@ -34,13 +34,13 @@ def build_stand_in(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) 
                 f"-DSTAND_IN={runtime.preset}", f"-DNAME={name}", f"-DVERSION={version}",
                 f"-DLOADER={resource('loader')}",
             )  # fmt: skip
-            build_library_for(rid, supply.config.floor(target(rid)), SOURCES, tree, *defines)
+            build_library_for(rid, floor, SOURCES, tree, *defines)
             shutil.move(tree / name, aside / name)
             shutil.rmtree(tree)
     return folder / name
 
 
-def build_beside(supply: Supply, machine: Machine) -> Path:
+def build_beside(supply: Supply, floor: str, machine: Machine) -> Path:
     """The library of a project that `latebind new` writes, once for a machine. Raises NotRun without a compiler."""
     folder = supply.folder / "stand-ins" / f"{_BESIDE}-{machine.rid}"
     with supply.once(folder) as aside:
@@ -49,6 +49,5 @@ def build_beside(supply: Supply, machine: Machine) -> Path:
                 text = render(f"new/library.{ending}.j2", name=_BESIDE, module=_BESIDE, macro=_BESIDE.upper())
                 (aside / f"{_BESIDE}.{ending}").write_text(text, encoding="utf-8")
             defines = f"-DWRITTEN={aside}", f"-Dlatebind_DIR={resource('loader')}"
-            floor, tree = supply.config.floor(target(machine.rid)), aside / "build"
-            build_tree(machine, floor, SOURCES.with_name(_BESIDE), tree, *defines)
+            build_tree(machine, floor, SOURCES.with_name(_BESIDE), aside / "build", *defines)
     return folder / "build" / f"{_BESIDE}.dll"

@@ -30,9 +30,8 @@ from loadcheck.text import DOCS
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
-    from latebind.config.verification import VerifyData
+    from latebind.config.verification import Verify, VerifyData
     from latebind.verify.cases.machine import Machine
     from loadcheck.model import Rid
 
@@ -91,7 +90,9 @@ def empty_environment(tool: Installer, machine: Machine, folder: Path, *, target
 class Supply:
     """Makes things below one folder, each once, also when several test cases ask at the same time."""
 
-    config: Config
+    root: Path
+    """The project's folder."""
+    verify: Verify
     folder: Path
     installer: Installer
     pins: tuple[str, ...] = ()
@@ -108,7 +109,7 @@ class Supply:
             empty = self.folder / "data" / "none"
             empty.mkdir(parents=True, exist_ok=True)
             return empty
-        script = self.config.root / settings.script
+        script = self.root / settings.script
         requires = choose_requirements(settings, version)
         if not script.is_file():
             raise InputError("the data script does not exist", where=str(script), advice="Set verify.data.script.")
@@ -147,10 +148,9 @@ class Supply:
 
         Raises NotRun when the index has no such runtime, ToolError when the project's script fails.
         """
-        script = self.config.document.verify.reference
-        if not script:
+        if not self.verify.reference:
             return None
-        path = self.config.root / script
+        path = self.root / self.verify.reference
         key = hash_parts(_neighbours(path), data.name, runtime, machine.rid, machine.title, *arguments, *self.pins)
         folder = self.folder / "reference" / key
         with self._locks[folder]:
@@ -171,7 +171,7 @@ class Supply:
     def _compute(self, machine: Machine, argv: list[str | Path], runtime: str, folder: Path) -> None:
         with _scratch(folder) as (env, log):
             environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
-            environment.install([runtime, *self.config.document.verify.python_requires], log=log)
+            environment.install([runtime, *self.verify.python_requires], log=log)
             give_byte_code(environment, self.folder / SHARED)
             command = machine.argv(environment.python, "-I", *argv, "--out", folder / "result.json")
             variables = consumer_environment(environment.python, env)
