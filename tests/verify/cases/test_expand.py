@@ -109,6 +109,10 @@ def test_a_project_of_one_package_has_no_cell_in_which_that_package_is_missing(t
     assert "missing-backend" not in scenarios
 
 
+def test_a_project_that_names_no_versions_is_tried_with_the_oldest_and_the_newest(tmp_path):
+    assert {case.version for case in tiny_cases(tmp_path) if case.scenario == "works"} == {"minimum", "latest"}
+
+
 def dotnet_consumers(folder, *, change=lambda text: text, frameworks="netstandard2.0"):
     """The .NET consumers, each with its scenarios, of a project with a managed part."""
     csproj = f"<Project><PropertyGroup><TargetFrameworks>{frameworks}</TargetFrameworks></PropertyGroup></Project>"
