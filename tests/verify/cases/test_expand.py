@@ -93,6 +93,7 @@ def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_version
     assert {case.version for case in ours if case.scenario == "unsupported"} == {"1.22.1", "1.25.1"}
     assert {question.minimum for question in answers} == {"1.23.1"}
     assert {scenario(case.scenario).provider for case in ours} == {True}
+    assert {"spawn", "subprocess", "c-host"} <= {case.scenario for case in ours}
 
 
 def tiny_cases(folder, *, rid="linux-x64", change=lambda text: text, glue=frozenset()):
