@@ -80,6 +80,7 @@ def test_a_kit_has_the_same_wheel(wheel, tmp_path):
     made, _ = write_own_wheels(tmp_path / "kit")
     ours, theirs = members(made), members(wheel)
     info = f"latebind-{latebind_package.__version__}.dist-info"
+    assert {f"{info}/WHEEL", f"{info}/RECORD"} <= ours.keys()
     different = {name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name)}
     assert different <= {f"{info}/{name}" for name in ("WHEEL", "RECORD", "METADATA", "licenses/LICENSE")}
     for name in ("METADATA", "entry_points.txt"):

@@ -35,3 +35,8 @@ def test_the_fix_names_how_the_library_gets_the_runtime(bench, code, make, polic
 def test_a_repair_tool_gets_the_name_without_the_hash_that_it_added(bench):
     copy = wheel({"latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1": contents(runtime())})
     assert "--exclude 'libonnxruntime.so*' to that tool." in fix_of(bench, "LB103", copy)
+
+
+def test_a_runtime_in_a_folder_is_to_be_removed_as_well(bench):
+    (path,) = bench.bare("stage/libonnxruntime.so.1", bench.runtime().read_bytes())
+    assert "Remove" in fix_of(bench, "LB103", lambda _: [path.parent])

@@ -62,3 +62,11 @@ def test_long_test_cases_run_first_and_then_each_target_in_turn():
     ordered = [(one.case.target, one.case.scenario) for one in verify.order_cases(cases)]
     assert ordered[:2] == [("linux-x64", "frozen"), ("linux-x64", "works")]
     assert [target for target, _ in ordered[2:]] == 2 * (2 * ["linux-x64"] + ["win-arm64"])
+
+
+def test_a_report_states_the_targets_of_its_share():
+    request = SimpleNamespace(rids=("linux-x64", "osx-arm64"), machines={}, shard=(2, 3))
+
+    machine = verify._describe_machine(SimpleNamespace(request=request, tool=SimpleNamespace(name="uv")))
+
+    assert (machine["targets"], machine["share"]) == ("linux-x64 osx-arm64", "2/3")

@@ -68,6 +68,11 @@ def test_code_in_the_data_folder_is_installed_beside_the_rest(tmp_path):
     assert find(tmp_path, sources, f"p-1.0.data/platlib/{NATIVE}") == {f"p-1.0.data/platlib/{NATIVE}": "p"}
 
 
+def test_modules_of_windows_are_imported_too(tmp_path):
+    native = "p/_core.cp312-win_amd64.pyd"
+    assert find(tmp_path, {"p/__init__.py": "from . import _core"}, native) == {native: "p"}
+
+
 def test_compiled_packages_are_loaded_before_their_code(tmp_path):
     natives = ("p/__init__.cpython-312-x86_64-linux-gnu.so", NATIVE)
     assert find(tmp_path, {"p/__init__.py": "from . import _core"}, *natives) == {natives[0]: "p"}

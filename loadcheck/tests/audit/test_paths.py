@@ -29,6 +29,16 @@ def test_a_folder_stands_for_the_packages_below_it(bench):
     ]
 
 
+def test_a_folder_of_packages_is_audited_itself_only_for_a_binary(bench):
+    (package,) = bench.wheel()
+    (bench.folder / "SHA256SUMS").write_text("x")
+    assert find_subjects([bench.folder])[0] == [(package, "wheel")]
+
+    bench.bare("liblatenn.so", bench.good())
+
+    assert find_subjects([bench.folder])[0] == [(bench.folder, "folder"), (package, "wheel")]
+
+
 def test_a_stage_folder_is_audited_itself(bench):
     path = bench.folder / "linux-x64" / "core" / "liblatenn.so"
     path.parent.mkdir(parents=True)

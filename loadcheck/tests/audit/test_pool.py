@@ -20,15 +20,14 @@ def reader_findings(report):
     return [finding for finding in report.findings if finding.code == "LB605"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "how"),
     [
         ("aborts", "was killed by SIGABRT"),
-        ("computes", "exceeded its limit of 3 s of CPU time"),
-        ("waits", "exceeded its limit of 6 s"),
-        ("hoards", "exceeded its limit of 4096 MiB of memory"),
-        ("fails", "failed with a bug in loadcheck: KeyError"),
+        pytest.param("computes", "exceeded its limit of 3 s of CPU time", marks=pytest.mark.slow),
+        pytest.param("waits", "exceeded its limit of 6 s", marks=pytest.mark.slow),
+        pytest.param("hoards", "exceeded its limit of 4096 MiB of memory", marks=pytest.mark.slow),
+        pytest.param("fails", "failed with a bug in loadcheck: KeyError", marks=pytest.mark.slow),
     ],
 )
 def test_a_reader_that_dies_is_a_finding_and_the_rest_is_audited(bench, end, how):
@@ -76,9 +75,11 @@ def test_reports_do_not_depend_on_the_number_of_workers_or_the_order(bench):
     assert audit_here(paths) == expected
 
 
-def test_results_come_in_the_order_of_the_tasks():
+def test_results_of_no_more_workers_than_asked_for_come_in_the_order_of_the_tasks():
+    before = set(multiprocessing.active_children())
     with Pool(hostile.double, 3, LIMITS) as pool:
         assert pool.run(list(range(20))) == [number * 2 for number in range(20)]
+        assert len(set(multiprocessing.active_children()) - before) == 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="not run: only Linux has /proc")

@@ -11,6 +11,7 @@ import pytest
 from loadcheck.audit import audit_environment
 from loadcheck.cli import main
 from loadcheck.errors import InputError
+from loadcheck.readers.environment import read_environment
 
 
 @pytest.fixture
@@ -73,6 +74,18 @@ def test_copies_of_one_name_are_one_library_in_a_process(environment, library):
 
     assert severity == "note"
     assert message.endswith("all have one name, so that the copy that is loaded first serves all")
+
+
+def test_a_copy_without_a_soname_is_known_by_its_file_name(environment, bench, library):
+    root, install = environment
+    nameless = bench.compiler.library("int f(void) { return 1; }\n", name="lib.so").read_bytes()
+    install("infomap", {"infomap.libs/libgomp.so.1": nameless})
+    install("torch", {"torch/lib/libgomp-e985bcbb.so.1.0.0": library("libgomp-e985bcbb.so.1.0.0")})
+
+    [(_, message)], evidence = audit(root, "LB119")
+
+    assert message.startswith("infomap 1.0 and torch 1.0 install OpenMP")
+    assert "infomap 1.0: infomap.libs/libgomp.so.1 (libgomp.so.1)" in evidence
 
 
 def test_distributions_that_replace_files_of_each_other_are_named(environment, library):
@@ -202,6 +215,17 @@ def test_a_damaged_file_does_not_end_the_audit(environment, data):
     install("user", {"user/libx.so": data}, "Requires-Dist: acme\n")
 
     assert [each.code for each in audit_environment(root).findings] == ["LB121"]
+
+
+def test_each_file_is_announced_before_it_is_read(environment, library):
+    root, install = environment
+    install("user", {"user/libx.so": b"", "user/liby.so": library("liby.so")})
+    announced = []
+
+    package = read_environment(root, {}, announced.append)
+
+    assert announced == ["user/libx.so", "user/liby.so"]
+    assert [file.name for file in package.files] == ["user/liby.so"]
 
 
 def test_the_command_audits_the_environment_that_runs_it(monkeypatch):

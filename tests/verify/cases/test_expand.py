@@ -95,6 +95,7 @@ def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_version
     assert {case.version for case in ours if case.scenario == "unsupported"} == {"1.22.1", "1.25.1"}
     assert {question.minimum for question in answers} == {"1.23.1"}
     assert {scenario(case.scenario).provider for case in ours} == {True}
+    assert {"spawn", "subprocess", "c-host"} <= {case.scenario for case in ours}
 
 
 def tiny_cases(folder, *, rid="linux-x64", change=lambda text: text, glue=frozenset()):
@@ -109,6 +110,10 @@ def test_a_project_of_one_package_has_no_cell_in_which_that_package_is_missing(t
     scenarios = {case.scenario for case in tiny_cases(tmp_path)}
     assert "absent" in scenarios
     assert "missing-backend" not in scenarios
+
+
+def test_a_project_that_names_no_versions_is_tried_with_the_oldest_and_the_newest(tmp_path):
+    assert {case.version for case in tiny_cases(tmp_path) if case.scenario == "works"} == {"minimum", "latest"}
 
 
 def dotnet_consumers(folder, *, change=lambda text: text, frameworks="netstandard2.0"):

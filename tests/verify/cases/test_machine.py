@@ -7,13 +7,14 @@ import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
+from msgspec import structs
 
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
 from latebind.tables.targets import host_rid
 from latebind.verify.cases import installers
 from latebind.verify.cases.installers import foreign_installer, uv_platform
-from latebind.verify.cases.machine import Machine, host_machine, machines, machines_folder
+from latebind.verify.cases.machine import Machine, host_machine, machines, machines_folder, unusable
 from tests.programs import not_run
 
 GOOD = """\
@@ -152,6 +153,16 @@ def test_this_machine_needs_no_command():
     assert (machine.is_host, machine.rid, machine.python_version) == (True, host_rid(), platform.python_version())
     done = run(machine.argv(machine.python, "-I", "-c", "import sys; print(sys.argv[1])", Path(__file__)))
     assert done.output.strip() == str(PurePosixPath(__file__))
+
+
+def test_a_machine_with_another_python_than_its_file_states_is_unusable(tmp_path):
+    machine = structs.replace(arm(Path(sys.executable)), command=("env",), python_version=platform.python_version())
+    assert unusable([machine], tmp_path) == {}
+
+    trouble = unusable([structs.replace(machine, python_version="3.0.99")], tmp_path)["linux-arm64"]
+
+    assert trouble.reason == "no-machine"
+    assert f"printed {platform.python_version()} as its version" in trouble.message
 
 
 @pytest.mark.parametrize(

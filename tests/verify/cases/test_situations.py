@@ -1,5 +1,7 @@
 """Ways to make a library unusable, on a real one."""
 
+from types import SimpleNamespace
+
 import pytest
 from tests.audit.corpus import Compiler
 
@@ -57,3 +59,26 @@ def test_breaking_a_library_leaves_the_file_that_other_test_cases_have_a_link_to
     linked.hardlink_to(shared)
     spoil.Situation(spoil=spoil.truncate).break_files([linked])
     assert (shared.read_bytes(), linked.read_bytes()) == (b"good", b"go")
+
+
+def test_a_minimum_is_raised_above_the_version_of_the_test_case():
+    bench = SimpleNamespace(case=SimpleNamespace(version="1.31.1"))
+
+    situation = spoil.too_old(bench, None)
+
+    assert (situation.arguments, situation.values) == (("--runtime-minimum", "1.32"), {"raised": "1.32"})
+
+
+def test_a_copy_of_a_runtime_has_its_neighbours(tmp_path):
+    (tmp_path / "lib").mkdir()
+    for name in ("libonnxruntime.so.1", "libonnxruntime_providers_shared.so"):
+        (tmp_path / "lib" / name).write_text(name)
+    library = tmp_path / "lib/libonnxruntime.so.1"
+    bench = SimpleNamespace(library=lambda *_: library, case=SimpleNamespace(version="1.31.1"), work=tmp_path / "work")
+
+    copy = spoil.copy_runtime(bench, None, "decoy")
+
+    assert copy == tmp_path / "work/decoy/libonnxruntime.so.1"
+    assert {path.name: path.read_text() for path in copy.parent.iterdir()} == {
+        path.name: path.name for path in library.parent.iterdir()
+    }

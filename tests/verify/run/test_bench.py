@@ -1,7 +1,10 @@
 """An error's phase depends on where it was raised, not on its words; data and counts on the runtime's version."""
 
 import dataclasses
+import errno
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +13,7 @@ from latebind.config.verification import VerifyData
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.situations import Situation
-from latebind.verify.run.bench import Bench, PhaseError, failing_at
+from latebind.verify.run.bench import Bench, PhaseError, failing_at, try_case
 from latebind.verify.run.protocol import CaseFailure, ConsumerResult
 from latebind.verify.run.supply import choose_requirements
 from loadcheck.model import Rid
@@ -37,6 +40,18 @@ def test_not_run_passes_unchanged():
         raise NotRun("no-dotnet", "there is no dotnet")
     assert not issubclass(NotRun, PhaseError)
     assert issubclass(PhaseError, LatebindError)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("make", [lambda number: OSError(number, ""), lambda number: ToolError(os.strerror(number))])
+def test_a_full_disk_is_no_failure_of_the_packages(tmp_path, number, make):
+    bench = SimpleNamespace(work=tmp_path / "work", log=tmp_path / "log", case=row().case)
+
+    def fail(_):
+        raise make(number)
+
+    with pytest.raises(OSError, match=r"\[Errno"):
+        try_case(bench, fail)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,6 @@ def read_elf(data: Data) -> Image:
         interpreter=interpreter,
         is_firmware=not file.is_for_loaders,
         system=find_system(file, needed, versions.needs, interpreter),
-        is_static=not needed and not interpreter,
         exec_stack=any(segment.kind == _PT_GNU_STACK and segment.is_executable for segment in file.segments),
         text_relocations=text_relocations,
         is_bound_at_once=bind_now,

@@ -85,8 +85,6 @@ class Image:
     """The system for which an ELF file is, if that is not Linux with glibc or musl: `freebsd`."""
     is_firmware: bool = False
     """Whether it is code for a coprocessor or a board, which no process of a system loads."""
-    is_static: bool = False
-    """Whether it names neither an interpreter nor a library to load."""
     exec_stack: bool = False
     text_relocations: bool = False
     is_bound_at_once: bool = False

@@ -251,7 +251,6 @@ class MachoFile:
             imports=imports,
             exports=exports,
             rpath=tuple(self.rpaths),
-            is_static=not self.libraries,
             build_id=self.data[self.uuid_place].hex(),
             has_debug_info=self.has_dwarf or symbols.has_debug_map,
             python_module=python_module(exports),

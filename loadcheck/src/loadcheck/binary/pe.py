@@ -41,7 +41,6 @@ def read_pe(data: Data) -> Image:
             *(Import(name, library=library, kind="delay") for library, names in delayed.items() for name in names),
         ),
         exports=exports,
-        is_static=not normal and not delayed,
         has_debug_info=file.has_dwarf,
         python_module=python_module(exports),
     )

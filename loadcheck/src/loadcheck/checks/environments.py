@@ -8,7 +8,6 @@ from collections import defaultdict
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from packaging.markers import default_environment
 from packaging.utils import canonicalize_name
 
 from loadcheck.checks.linkage import is_absolute, of_system
@@ -207,11 +206,10 @@ def requirement_not_installed(package: Contents) -> Hits:
 
 def _list_requirements(installed: Installed, environment: Environment) -> Iterator[Requirement]:
     """The requirements that hold for the environment's Python on this system, without extras."""
-    own = {**default_environment(), "extra": ""}
-    if environment.python:
-        own |= {"python_version": environment.python, "python_full_version": f"{environment.python}.0"}
+    python = environment.python
+    own = {"python_version": python, "python_full_version": f"{python}.0"} if python else {}
     for _, requirement in zip_requirements(installed.requires):
-        if admits(requirement, {key: str(value) for key, value in own.items()}):
+        if admits(requirement, own):
             yield requirement
 
 

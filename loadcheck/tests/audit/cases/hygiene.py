@@ -263,8 +263,9 @@ CASES = [
          at=f"!{LIB}", says="TEXTREL", severity="note"),
     Case("LB609", "byte code", wheel({"latenn/__pycache__/a.cpython-311.pyc": b"x"}), whole, at="a.cpython-311.pyc",
          says="pyc", severity="note"),
-    Case("LB611", "a file of environment secrets", wheel({"latenn/.env": b"TOKEN=x"}),
-         wheel({"latenn/.env.example": b"TOKEN="}), at="!latenn/.env", says=".env"),
+    *(Case("LB611", f"a file of environment secrets, and {name}", wheel({"latenn/.env": b"TOKEN=x"}),
+           wheel({f"latenn/{name}": b"TOKEN=x"}), at="!latenn/.env", says=".env")
+      for name in (".env.example", ".env.sample", ".env.template")),
     *(Case("LB611", f"a file with the name {name}", wheel({f"latenn/{name}": b"x"}),
            wheel({f"latenn/{name}.txt": b"x"}), at=f"!latenn/{name}", says=name)
       for name in ("id_rsa", "id_ed25519", ".netrc", ".pypirc", ".git-credentials")),

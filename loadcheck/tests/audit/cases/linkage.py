@@ -74,6 +74,7 @@ def with_rpath(path: str, *flags: str, needed: bool = True):
 
 
 TWO = "cp311.cp312-none-manylinux_2_28_x86_64"
+OF_311 = "cp311-cp311-manylinux_2_28_x86_64"
 CP312 = "cp312-cp312-manylinux_2_28_x86_64"
 MUSL = "py3-none-musllinux_1_2_x86_64"
 
@@ -224,7 +225,8 @@ CASES = [
              name="libodd.so"), "-Wl,-rpath,$ORIGIN/deps")), "latenn/deps/libodd.so.3": odd}), at=f"!{LIB}",
          says="as latenn/deps/libodd.so.3, where the loader does not search", severity="warning"),
     Case("LB114", "a needed library that no script has searched", wheel({LIB: with_odd, "latenn/deps/libodd.so.3": odd,
-             "latenn/run.sh": b"#!/bin/sh\necho $LD_LIBRARY_PATH\n"}),
+             "latenn/run.sh": b"#!/bin/sh\necho $LD_LIBRARY_PATH\n",
+             "latenn/run.txt": b'LD_LIBRARY_PATH="$ROOT/deps" exec "$ROOT/tool"\n'}),
          wheel({LIB: with_odd, "latenn/deps/libodd.so.3": odd,
              "latenn/run.sh": b'#!/bin/sh\nLD_LIBRARY_PATH="$ROOT/deps" exec "$ROOT/tool"\n'}),
          at=f"!{LIB}", says="where the loader does not search", severity="warning", good_severity="note"),
@@ -233,6 +235,16 @@ CASES = [
              "latenn/run": b"#!/usr/bin/env ruby\nENV['LD_LIBRARY_PATH'] = deps\n"}),
          wheel({LIB: with_odd, "latenn/libodd.so.4": odd}), at=f"!{LIB}",
          says="where the loader does not search", severity="note"),
+    *(Case("LB114", f"a needed library in a folder where nothing searches; one {what}",
+           wheel({LIB: with_odd, "latenn/deps/libodd.so.3": odd}), wheel(files), at=f"!{LIB}",
+           says="where the loader does not search", severity="warning")
+      for what, files in (
+          ("that is installed into Python's folders", {LIB: with_odd, "latenn-1.0.data/data/lib/libodd.so.3": odd}),
+          ("that systems have", {LIB: needing("libz.so.1"), "latenn/deps/libz.so.1": good()}))),
+    Case("LB107", "the modules of one CPython, and that for any, lack a library; that for any alone",
+         wheel({"latenn/_a.cpython-311-x86_64-linux-gnu.so": needy("_a"), "latenn/_b.so": needy("_b")}, tag=OF_311),
+         wheel({"latenn/_a.cpython-311-x86_64-linux-gnu.so": able("_a"), "latenn/_b.so": needy("_b")}, tag=OF_311),
+         at="!latenn/_b.so", says="libodd.so.3", good_severity="warning"),
     Case("LB107", "a requirement without libraries for others; one that was not read",
          wheel({LIB: needing("libtide_ocean.so")}, metadata="Requires-Dist: numpy\n"),
          wheel({LIB: needing("libtide_ocean.so")}, metadata="Requires-Dist: the-ocean-tide\n"), at=f"!{LIB}",

@@ -198,6 +198,8 @@ CASES = [
          "'docs/index.md' as a URL"),
         ("a home page that is no URL", "Home-page: UNKNOWN\n", "Home-page: https://acme.org\n", "'UNKNOWN' as a URL"),
         ("an address without @", "Author-email: me\n", "Author-email: Me <me@acme.org>\n", "'me' as an e-mail"),
+        ("a maintainer's address without @", "Maintainer-email: me\n", "Maintainer-email: Me <me@acme.org>\n",
+         "'me' as an e-mail"),
     )),
     Case("LB507", "a wheel without METADATA, of which only the local version is known", wheel(version="1.0+cpu"),
          wheel(drop=("METADATA",)), at="/METADATA", says="local version", severity="note"),

@@ -170,6 +170,13 @@ def bundle_runtime(**how: object):
     return npm({"libonnxruntime.so.1": contents(runtime())}, **how)
 
 
+CALLED_OTHERWISE = {
+    "ia32": "x86 x32 i386 i686 386 x86_32",
+    "x64": "amd64 x86_64 x86-64 x64_64",
+    "arm64": "aarch64 armv8",
+    "arm": "armv6 armv6l armv7 armv7l armhf arm32",
+    "ppc64": "ppc64le powerpc64le",
+}
 CASES = [
     Case("LB901", "no package.json", npm({"other/package.json": b"{}"}, text=b" "), npm(), at="!package/package.json",
          says="not a JSON object"),
@@ -180,9 +187,10 @@ CASES = [
          npm({"libtiny.so": link("odd")}),
          npm({"libtiny.so": link("_ZNKSt13runtime_error4whatEv", "__cxa_throw", "inflate", "uv_run")}),
          at="!package/libtiny.so", says="that nothing provides: odd"),
-    Case("LB902", "a processor that Node.js calls otherwise", npm({}, name="tiny", cpu=["x64", "x32"]),
-         npm({}, name="tiny", cpu=["x64", "ia32"]), at="!package/package.json",
-         says="names cpu x32, which Node.js does not use; Node.js calls it ia32", severity="warning"),
+    *(Case("LB902", f"the processor {name}, which Node.js calls otherwise", npm({}, name="tiny", cpu=["s390x", name]),
+           npm({}, name="tiny", cpu=["s390x", usual]), at="!package/package.json",
+           says=f"names cpu {name}, which Node.js does not use; Node.js calls it {usual}", severity="warning")
+      for usual, names in CALLED_OTHERWISE.items() for name in names.split()),
     Case("LB902", "a system that Node.js calls otherwise, and no other", npm({}, name="tiny", os=["macos"], cpu=None),
          npm({}, name="tiny", os=["!win32"], cpu=None), at="!package/package.json", says="names os macos"),
     Case("LB901", "a name that the registry refuses", npm(name="a" * 215, file_name="a.tgz"),
@@ -311,6 +319,10 @@ CASES = [
          says="no dependency is bundled", severity="warning"),
     *(Case("LB906", f"{name} is missing", entries(name), entries(), at="!package/package.json", says=f"{name} as {key}")
       for name, key in (("index.cjs", "exports"), ("index.mjs", "exports"), ("cli.js", "bin"))),
+    *(Case("LB906", f"a file for the condition {condition} is missing", npm({}, **tree), npm({"a.js": b""}, **tree),
+           at="!package/package.json", says="a.js as exports")
+      for condition in ("import", "require", "default", "node", "module-sync", "node-addons")
+      for tree in [{**WHOLE, "exports": {condition: "./a.js"}}]),
     Case("LB906", "types are missing", entries("index.d.ts"), entries(), at="!package/package.json",
          says="names ./index.d.ts as types", severity="warning"),
     Case("LB906", "main is missing", npm({}, **WHOLE, main="lib"), npm({"lib/index.js": b""}, **WHOLE, main="lib"),

@@ -67,6 +67,8 @@ CASES = [
     row("a module of NumPy 1 that NumPy 2 may load", of_1("numpy>=1.23.2"), of_1("numpy>=1.23.2,<2"), FOR_1),
     row("a module of NumPy 1, and one of both", of_1("numpy"), of_2("numpy"), FOR_1),
     row("no NumPy 2 for an old CPython", of_1("numpy", python="cp39-cp39"), of_1("numpy", python="cp38-cp38"), FOR_1),
+    *(row(f"a module of NumPy 1 for CPython 3.{minor}", of_1("numpy", python=f"cp3{minor}-cp3{minor}"),
+          of_1("numpy<2", python=f"cp3{minor}-cp3{minor}"), FOR_1) for minor in range(9, 16)),
     row("NumPy is not required", of_1("NumPy; extra == 'x'"), of_1("lxml"), FOR_1),
     row("a minimum for one CPython alone",
         of_2("numpy>=1.23;python_version<'3.10'|numpy>=1.22;python_version>='3.10'", python="cp39-abi3"),

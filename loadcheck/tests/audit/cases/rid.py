@@ -23,6 +23,7 @@ CASES = [
         ("LB701", "ubuntu.22.04-x64", "linux-x64", "ubuntu.22.04-x64"),
         ("LB701", "alpine-x64", "linux-musl-x64", "alpine-x64"),
         ("LB701", "win10-x64", "win-x64", "win10-x64"),
+        ("LB701", "win10", "win", "win10 names a version"),
         ("LB701", "linux-amd64", "linux-arm64", "linux-amd64"),
         ("LB701", "lniux-x64", "unix", "lniux-x64"),
     ]

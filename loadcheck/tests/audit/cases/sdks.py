@@ -148,6 +148,8 @@ ROWS = [
     ("LB430", "a folder of Windows", cmake("${_prefix}/include", "C:/x/include"), AT_CMAKE, "C:/x/include"),
     ("LB430", "an absolute install name", cmake('ME "libx', 'ME "/usr/lib/libx'), AT_CMAKE, "/usr/lib/libx.so"),
     ("LB430", "a folder above the archive in CMake", cmake("/../../..", "/../../../.."), AT_CMAKE, "outside"),
+    ("LB430", "a variable with a folder above the archive", cmake("add_", "set(_above ${_prefix}/../..)\nadd_"),
+     AT_CMAKE, "outside"),
     ("LB431", "a library that is not there", sdk(without=["lib/libx.so"]), AT_CMAKE, "lib/libx.so"),
     ("LB431", "no library for -l", pc("-lx", "-ly"), AT_PC, "-ly"),
     ("LB431", "a folder that is not there", pc("/include", "/headers"), AT_PC, "headers"),

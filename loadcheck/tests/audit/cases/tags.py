@@ -21,6 +21,7 @@ static void *nothing(void *arg) { return arg; }
 int latenn_start(void) { pthread_t thread; return pthread_create(&thread, 0, nothing, 0); }
 """
 ARM = "aarch64-linux-gnu.2.28"
+ARM_32 = "arm-linux-gnueabihf.2.28"
 
 
 @made_by
@@ -253,6 +254,9 @@ CASES = [
     Case("LB309", "a library of another name for the newest Python, which the code does not choose",
          shims(range(9, 15), "libother_3.15.so"), shims(range(9, 16)), at="!latenn/libshim_3.9.so",
          says="none for CPython 3.15", severity="warning"),
+    Case("LB309", "a name of CPython that is not stable; the entries of other modules",
+         calling("_PyObject_GetDictPtr"), calling("PyInit__odd", "PyModExport__odd"), at="!latenn/_core.abi3.so",
+         says="_PyObject_GetDictPtr", severity="warning"),
     Case("LB309", "a newer name that another library may define, as shiboken2 does",
          wheel({"latenn/_core.abi3.so": shiboken_user}, tag=ABI3),
          wheel({"latenn/_core.abi3.so": shiboken_user}, tag=ABI3_NEWER), at="!latenn/_core.abi3.so", says=NEWER,
@@ -406,6 +410,10 @@ CASES = [
          wheel({"latenn/_core.cpython-311-aarch64-linux-gnu.so": module_for(ARM)},
                tag="cp311-cp311-manylinux_2_28_aarch64"), at=f"!latenn/{TIED}",
          says="is named for x86_64, so Python does not find it on manylinux_2_28_aarch64"),
+    Case("LB310", "a module for 32-bit ARM that is named for another processor",
+         wheel({f"latenn/{TIED}": module_for(ARM_32)}, tag="cp311-cp311-linux_armv7l"),
+         wheel({"latenn/_core.cpython-311-arm-linux-gnueabihf.so": module_for(ARM_32)}, tag="cp311-cp311-linux_armv7l"),
+         at=f"!latenn/{TIED}", says="does not find it on linux_armv7l"),
     Case("LB310", "a module that is named for no system", wheel({"latenn/_core.cpython-311.so": module}, tag=OWN),
          wheel({"latenn/_core.so": module}, tag=OWN), at="!latenn/_core.cpython-311.so",
          says="has a file name without a system: no CPython looks for .cpython-311.so"),

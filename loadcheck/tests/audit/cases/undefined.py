@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.audit.cases.case import Case, contents, good, made_by, shared, wheel
+from tests.audit.cases.case import Case, bare, contents, good, made_by, shared, wheel
 from tests.audit.cases.linkage import LIB, ODD, STRANGER, late, odd
 from tests.audit.corpus import GOOD, RUNTIME, USER
 
@@ -69,16 +69,16 @@ def bound_to_libc(bench: Bench, name: str) -> bytes:
     return bench.compiler.library(source, library, "-fno-builtin", "-nostdlib").read_bytes()
 
 
-def build_odd(bench: Bench, version: str) -> Path:
+def build_odd(bench: Bench, version: str, name: str = "odd") -> Path:
     script = bench.compiler.text(f"{version} {{ global: *; }};\n")
     flags = ("-Wl,-soname,libodd.so.3", f"-Wl,--version-script={script}")
-    return bench.compiler.library("int odd(void) { return 1; }\n", *flags, name="libodd.so")
+    return bench.compiler.library(f"int {name}(void) {{ return 1; }}\n", *flags, name="libodd.so")
 
 
 @made_by
-def odd_version(bench: Bench, version: str) -> bytes:
+def odd_version(bench: Bench, version: str, name: str = "odd") -> bytes:
     """A library whose one function has that version."""
-    return build_odd(bench, version).read_bytes()
+    return build_odd(bench, version, name).read_bytes()
 
 
 @made_by
@@ -161,6 +161,9 @@ CASES = [
     Case("LB106", "a symbol of GCC 5 without a version", wheel({LIB: cxx_user(OF_CXX11)}, tag=PYTHON_2),
          wheel({LIB: cxx_user(OF_CXX11)}), at=f"!{LIB}", says="but the tag promises GLIBCXX_3.4.8, which lacks them",
          severity="warning"),
+    Case("LB106", "a symbol of GCC 5 without a version; an older one", wheel({LIB: cxx_user(OF_CXX11)}, tag=PYTHON_2),
+         wheel({LIB: cxx_user(OF_CXX)}, tag=PYTHON_2), at=f"!{LIB}", says="GLIBCXX_3.4.8, which lacks them",
+         severity="warning"),
     Case("LB106", "a symbol of GCC 9 without a version", wheel({LIB: cxx_user(OF_GCC_9)}),
          wheel({LIB: cxx_user(OF_GCC_9)}, tag="py3-none-manylinux_2_31_x86_64"), at=f"!{LIB}",
          says=f"{OF_GCC_9} of GLIBCXX_3.4.26", severity="warning"),
@@ -196,6 +199,14 @@ CASES = [
          wheel({LIB: good(), ODD: of_version("ODD_2"), "latenn/libodd.so.3": odd_version("ODD_1")}),
          wheel({LIB: good(), ODD: of_version("ODD_2"), "latenn/libodd.so.3": odd_version("ODD_2")}), at=f"!{ODD}",
          says="needs version ODD_2 of libodd.so.3", severity="warning"),
+    Case("LB106", "a version of which the library of the package has none of the functions",
+         wheel({LIB: of_version("ODD_2"), "latenn/libodd.so.3": odd_version("ODD_1")}),
+         wheel({LIB: of_version("ODD_2"), "latenn/libodd.so.3": odd_version("ODD_1", "other")}), at=f"!{LIB}",
+         says="needs version ODD_2"),
+    Case("LB106", "a symbol that nothing provides, in a wheel and in a folder",
+         wheel({LIB: link_with_undefined(STRANGER)}),
+         lambda bench: [bare("folder/libodd.so", link_with_undefined(STRANGER)(bench))(bench)[0].parent], at=f"!{LIB}",
+         says="nothing provides: odd", good_severity="note"),
     Case("LB106", "a symbol of GCC 5 without a version, which a library of the package defines",
          wheel({LIB: cxx_user(OF_CXX11)}, tag=PYTHON_2),
          wheel({LIB: cxx_user(OF_CXX11),

@@ -245,7 +245,7 @@ CASES = [
         "where Windows does not search", at=f"!{CORE}", severity="warning"),
     *(row("LB114", f"a DLL in a folder of which no code opens it by {call}", with_code("import ctypes, os"),
           with_code(f"import ctypes, os\n{call}"), "where Windows does not search", at=f"!{CORE}", severity="warning")
-      for call in ("ctypes.CDLL(path)", "ctypes.WinDLL(path)", "os.environ['PATH'] += deps")),
+      for call in ("ctypes.CDLL(path)", "ctypes.WinDLL(path)", "os.environ['PATH'] += deps", "AddDllDirectory(deps)")),
     row("LB114", "a DLL in the scheme of data files",
         wheel({CORE: module_with_odd(), "latenn-1.0.data/data/lib/site-packages/latenn/odd.dll": contents(odd())},
               tag=OWN),

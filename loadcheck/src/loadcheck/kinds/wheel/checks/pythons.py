@@ -30,7 +30,7 @@ _PLATFORM = re.compile(
 )
 """How a module's name says for which system and processor it is (the `EXT_SUFFIX` of CPython and PyPy)."""
 _ARCHS: Mapping[str, tuple[str, ...]] = {
-    "x86_64": ("x86_64",), "i386": ("i686",), "aarch64": ("aarch64",), "arm": ("armv7l", "armv6l"),
+    "x86_64": ("x86_64",), "i386": ("i686",), "aarch64": ("aarch64",), "arm": ("armv7l",),
     "powerpc64le": ("ppc64le",), "s390x": ("s390x",), "riscv64": ("riscv64",),
     "win_amd64": ("x86_64",), "win32": ("i686",), "win_arm64": ("aarch64",),
 }  # fmt: skip
