@@ -5,6 +5,8 @@ import sysconfig
 
 import pytest
 
+from loadcheck.engine.supply import list_environments
+from loadcheck.readers.package import wheel_name
 from loadcheck.tables import pythonabi
 
 
@@ -83,3 +85,11 @@ def test_the_stable_abi_of_free_threaded_cpython_begins_with_3_15(kind, is_known
 )
 def test_the_cpython_whose_library_a_path_names(library, python):
     assert pythonabi.parse_linked_python(library) == python
+
+
+@pytest.mark.parametrize(
+    ("tags", "is_for_newer"), [("cp311-none", False), ("cp311-cp311", False), ("cp311-abi3", True), ("py3-none", True)]
+)
+def test_a_wheel_is_for_newer_cpythons_only_with_a_stable_abi_or_a_tag_of_any_python(tags, is_for_newer):
+    wheel = wheel_name(f"thing-1.0-{tags}-win_amd64.whl")
+    assert any(environment["python_version"] == "3.12" for environment in list_environments(wheel)) == is_for_newer

@@ -10,6 +10,8 @@ import pytest
 
 from loadcheck.audit import audit_environment
 from loadcheck.cli import main
+from loadcheck.engine.catalog import own_checks
+from loadcheck.engine.policy import default_policy
 from loadcheck.errors import InputError
 from loadcheck.readers.environment import read_environment
 
@@ -215,6 +217,21 @@ def test_a_damaged_file_does_not_end_the_audit(environment, data):
     install("user", {"user/libx.so": data}, "Requires-Dist: acme\n")
 
     assert [each.code for each in audit_environment(root).findings] == ["LB121"]
+
+
+def test_a_file_that_ended_the_reader_is_a_finding_and_the_others_are_audited(environment, library):
+    root, install = environment
+    install("user", {"user/libx.so": b"\x7fELF", "user/liby.so": library("liby.so")})
+
+    package = read_environment(root, {"user/libx.so": "was killed by SIGABRT"}, lambda _: None)
+
+    assert [(file.name, file.died) for file in package.files] == [
+        ("user/libx.so", "was killed by SIGABRT"),
+        ("user/liby.so", ""),
+    ]
+    check = own_checks()["LB605"]
+    found = check.judge(lambda name: name, "", default_policy(), package=package, wheel=None)
+    assert ([each.subject for each in found], "environment" in check.kinds) == (["user/libx.so"], True)
 
 
 def test_each_file_is_announced_before_it_is_read(environment, library):

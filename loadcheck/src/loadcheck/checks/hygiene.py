@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from loadcheck.engine import platforms
 from loadcheck.engine.pool import is_slow
-from loadcheck.engine.registry import ARCHIVES, INSTALLED, Hit, Hits, check
+from loadcheck.engine.registry import ALL_KINDS, ARCHIVES, INSTALLED, Hit, Hits, check
 from loadcheck.tables import pythonabi
 from loadcheck.text import human_size
 
@@ -171,6 +171,7 @@ _SLOW_FIX = (
     "error",
     always=True,
     of_unread=True,
+    kinds=(*ALL_KINDS, "environment"),
     because="The file may be hostile. The finding is a warning if the reader only took too long.",
     example="an ELF file that makes the parser crash or loop",
     fix="Do not load this file. If your own build made the file, report a bug in loadcheck and attach the file.",

@@ -132,7 +132,7 @@ def admits(requirement: Requirement, environment: Mapping[str, str]) -> bool:
 def list_environments(wheel: WheelName) -> Iterator[Mapping[str, str]]:
     """The environments of the wheel's tags (PEP 508), for each CPython that it may be installed for."""
     floors = [floor for name in wheel.pythons if (floor := pythonabi.floor_of(name))]
-    is_for_many = not floors or not {"abi3", "abi3t", "none"}.isdisjoint(wheel.abis)
+    is_for_many = not floors or not {"abi3", "abi3t"}.isdisjoint(wheel.abis)
     oldest = min((minor for _, minor in floors), default=_OLDEST_PYTHON)
     pythons = [(3, minor) for minor in range(oldest, 16)] if is_for_many else floors
     for platform in wheel.platforms:

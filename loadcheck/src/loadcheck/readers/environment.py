@@ -93,7 +93,7 @@ def _list_folders(prefix: Path, version: str) -> list[Path]:
 
 
 def read_environment(path: Path, lost: Mapping[str, str], about_to_read: Callable[[str], None]) -> Contents:
-    """The distributions of an environment, with their native files, but for those in `lost`, which ended a reader.
+    """The distributions of an environment, with their native files; those in `lost`, which ended a reader, unread.
 
     Raises InputError if it has no site-packages.
     """
@@ -105,12 +105,13 @@ def read_environment(path: Path, lost: Mapping[str, str], about_to_read: Callabl
             distribution = _read_distribution(info)
             if distribution and distribution.name not in installed:  # the first one on sys.path is imported
                 installed[distribution.name] = distribution
-                for name in sorted(distribution.files - lost.keys()):
+                for name in sorted(distribution.files):
                     about_to_read(name)
-                    files.setdefault(name, _read_file(folder, name))
+                    unread = File(name=name, size=0, died=lost[name]) if name in lost else None
+                    files.setdefault(name, unread or _read_file(folder, name))
     python = next((match[1] for folder in folders if (match := re.search(r"python(3\.\d+)", str(folder)))), "")
     environment = Environment(installed=tuple(installed.values()), python=python, others=_list_others(folders))
-    native = (file for _, file in sorted(files.items()) if file.format)
+    native = (file for _, file in sorted(files.items()) if file.format or file.died)
     return Contents(path=path, kind="environment", files=tuple(native), environment=environment)
 
 
