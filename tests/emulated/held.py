@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
+sys.path.insert(0, sys.argv[2])
 from latebind.errors import ToolError
 from latebind.system.run import run
 
@@ -31,7 +32,7 @@ def limit(file):
 
 
 def kill(file):
-    code = f"import sys; sys.path.insert(0, {sys.argv[1]!r}); from latebind.system.processes import watched_over\n"
+    code = f"import sys; sys.path[:0] = {sys.argv[1:3]!r}; from latebind.system.processes import watched_over\n"
     code += f"from latebind.system.run import run\nwith watched_over(): run({words(file)!r})"
     holder = subprocess.Popen([sys.executable, "-c", code])
     while not grows(file):
@@ -44,6 +45,6 @@ def kill(file):
 
 
 for way in (limit, kill):
-    written = Path(sys.argv[2]) / way.__name__
+    written = Path(sys.argv[3]) / way.__name__
     way(written)
     sys.stdout.write(f"{way.__name__} {written.stat().st_size > 0} {grows(written)}\n")

@@ -6,15 +6,15 @@ import hashlib
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from latebind.pack.record import RECORD
 from latebind.verify.cases.installers import foreign_installer
-from tests.client import write_portable
+from tests.client import built_wheel, write_portable
 from tests.conftest import ROOT
-from tests.programs import CLI, run_checked
+from tests.programs import CLI
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 RIDS = ["linux-x64", "linux-arm64", "win-x64"]
@@ -23,19 +23,20 @@ WRONG_NAME = "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 
 
 def hashes(folder):
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir() if path.is_file()}
+    """Of the packages; their record has the versions of the libraries that made them."""
+    packages = (path for path in folder.iterdir() if path.is_file() and path.name != RECORD)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in packages}
 
 
 @pytest.fixture(scope="module")
 def run_there(machine, tmp_path_factory):
     """Run a command line of latebind on the machine; paths among its words are translated."""
     work = tmp_path_factory.mktemp("a tool")
-    run_checked(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", work, ROOT)
-    (wheel,) = work.glob("*.whl")
+    wheels = [str(built_wheel(source, work)) for source in (ROOT, ROOT / "loadcheck")]
     environment = work / "an environment"
     installer = foreign_installer(machine, work)
     installer.create(environment, machine.python, work / "log")
-    installer.install(environment, [str(wheel)], log=work / "log")
+    installer.install(environment, wheels, log=work / "log")
 
     def run(*arguments):
         command = machine.argv(machine.python_of(environment), "-I", "-m", "latebind.cli", *arguments)
@@ -117,6 +118,6 @@ def test_all_that_a_program_started_ends_with_it(machine, tmp_path):
     if machine.rid != "win-x64":
         pytest.skip("not run: /proc of an emulated Linux lists nothing")
     script = Path(__file__).with_name("held.py")
-    command = machine.argv(machine.python, script, ROOT / "packaging", tmp_path)
+    command = machine.argv(machine.python, script, ROOT / "packaging", ROOT / "loadcheck/src", tmp_path)
     ended = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
     assert ended.stdout.decode().splitlines() == ["its limit of 10 s", "limit True False", "kill True False"], ended

@@ -272,9 +272,10 @@ def test_what_every_user_may_change_is_refused(windows, installed_service, tmp_p
     assert ("another user owns" if kind == "owner" else "every user may write to") in printed
 
 
-@pytest.mark.parametrize("theirs", ["onnxruntime/capi", "node_modules/onnxruntime-node/bin/napi-v6/win32/x64"])
+@pytest.mark.parametrize("theirs", ["onnxruntime/capi", "node_modules/onnxruntime-node/bin/napi-v6/win32/{arch}"])
 def test_folders_above_the_application_are_judged_like_all(windows, tmp_path, theirs):
-    path = place(windows, "foreign", tmp_path / theirs)
+    arch = "arm64" if "arm64" in windows.folder.name else "x64"
+    path = place(windows, "foreign", tmp_path / theirs.format(arch=arch))
     for part in (path, *path.parents):
         if part.is_relative_to(tmp_path) and part != tmp_path:
             os.chown(part, 12345, 12345)

@@ -138,21 +138,28 @@ def _requirements(needed: Sequence[str], project_requirements: Sequence[str]) ->
 
 def _imported_files(package: Path) -> list[Path]:
     """The modules that the backend imports, directly or not, and the packages that they are in."""
-    modules: dict[str, Path | None] = {}
+    present, modules = _list_modules(package), dict[str, Path | None]()
     folders = package.glob("ecosystems/*/config.py")  # found by the registry
     names = [*_ROOTS, *sorted(f"latebind.ecosystems.{path.parent.name}.config" for path in folders)]
     for name in names:
         for module in itertools.accumulate(name.split("."), "{}.{}".format):
             if module not in modules:
-                path = modules[module] = _module_file(module, package)
+                path = modules[module] = present.get(module)
                 names += _imported_names(path) if path else []
     return [path for path in modules.values() if path]
 
 
-def _module_file(module: str, package: Path) -> Path | None:
-    top, *parts = module.split(".")
-    path = (package if top == "latebind" else LOADCHECK).joinpath(*parts)
-    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+def _list_modules(package: Path) -> dict[str, Path]:
+    """The files of latebind and loadcheck by module.
+
+    Nobody asks whether there is a file for a name: macOS and Windows would take `Image` for image.py.
+    """
+    tops = {"latebind": package, "loadcheck": LOADCHECK}
+    files = ((name, top, path) for name, top in tops.items() for path in top.rglob("*.py"))
+    return {
+        ".".join([name, *path.relative_to(top).with_suffix("").parts]).removesuffix(".__init__"): path
+        for name, top, path in files
+    }
 
 
 def _imported_names(path: Path) -> list[str]:

@@ -195,7 +195,8 @@ def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, envi
         ProjectBuilder(source, runner=call).build(kind, out)
     except (BuildException, BuildBackendException) as error:
         cause = getattr(error, "exception", None)
-        raise (cause if isinstance(cause, ToolError) else ToolError(str(error))) from error
+        why = getattr(cause, "traceback", None) or ""  # of a backend that cannot be imported
+        raise (cause if isinstance(cause, ToolError) else ToolError(f"{error}\n{why}".rstrip())) from error
 
 
 def _own_words(error: ToolError) -> str:
