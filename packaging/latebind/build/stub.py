@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -85,8 +85,8 @@ class Stub:
     loader: Path
     headers: Path | None = None
     """A folder of the runtime's official headers to install as well."""
-    installed: InstalledHeaders | None = None
-    """The headers that stay where they are, for the stub's pkg-config file."""
+    installed: Mapping[str, InstalledHeaders] = field(default_factory=dict)
+    """The headers that stay where they are, by each name that pkg-config has for the library."""
     visual_cpp: Path | None = None
     """zig, if a stub for Windows is to have a library for Visual C++ as well."""
 
@@ -137,9 +137,10 @@ class Stub:
             if ended.returncode != 0:
                 text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
                 raise BuildError(f"{text}\n{tail(ended.output)}")
-        if self.installed:
-            file = prefix / "lib" / "pkgconfig" / f"{self.source.names.pkg_config_name}.pc"
-            write_text(file, self.installed.describe(file.read_text("utf-8")))
+        packages = prefix / "lib" / "pkgconfig"
+        plain = (packages / f"{self.source.names.pkg_config_name}.pc").read_text("utf-8")
+        for name, installed in self.installed.items():
+            write_text(packages / f"{name}.pc", installed.describe(plain))
         written = {"variables": self.source.variables_header(), "version": declare_reader(self.source)}
         for kind, text in written.items():
             if text:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from latebind.build.stubtable import StubSource
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
+    from latebind.tables.presets import StubNames
 
 
 def declare_stub(add: Add) -> None:
@@ -143,26 +145,41 @@ def _preset(arguments: argparse.Namespace) -> RuntimeUse:
     return RuntimeUse(preset=runtime.name, minimum=minimum, drop_in=True)
 
 
-def _ask_pkg_config(name: str, output: Path) -> InstalledHeaders | None:
-    """What this machine's pkg-config knows of a library's headers, not from a stub in `output`; None for nothing."""
+def _ask_pkg_config(names: StubNames, output: Path) -> dict[str, InstalledHeaders]:
+    """What this machine's pkg-config knows of a library's headers, by each name that it has for the library.
+
+    A stub in `output` is not asked.
+    """
     from latebind.build.stub import InstalledHeaders
     from latebind.system.run import run
 
     program = shutil.which("pkg-config")
     if program is None:
-        return None
-    folders = os.environ.get("PKG_CONFIG_PATH", "").split(os.pathsep)
-    others = os.pathsep.join(folder for folder in folders if not Path(folder).resolve().is_relative_to(output))
+        return {}
+    given = os.environ.get("PKG_CONFIG_PATH", "").split(os.pathsep)
+    others = [folder for folder in given if folder and not Path(folder).resolve().is_relative_to(output)]
+    env = {**os.environ, "PKG_CONFIG_PATH": os.pathsep.join(others)}
 
-    def ask(question: str) -> str | None:
-        ended = run([program, question, name], env={**os.environ, "PKG_CONFIG_PATH": others}, timeout=60, check=False)
+    def ask(question: str, name: str) -> str | None:
+        ended = run([program, question, name], env=env, timeout=60, check=False)
         return ended.output.strip() if ended.returncode == 0 else None
 
-    flags = ask("--cflags")
-    if flags is None:
-        return None
-    variables = {key: ask(f"--variable={key}") or "" for key in sorted((ask("--print-variables") or "").split())}
-    return InstalledHeaders(flags=flags, version=ask("--modversion") or "", variables=tuple(variables.items()))
+    folders = [*others, *(ask("--variable=pc_path", "pkg-config") or "").split(os.pathsep)]
+    found = {}
+    for name in sorted({names.pkg_config_name, *_find_packages(names.library, folders)}):
+        if (flags := ask("--cflags", name)) is not None:
+            keys = sorted((ask("--print-variables", name) or "").split())
+            variables = tuple((key, ask(f"--variable={key}", name) or "") for key in keys)
+            found[name] = InstalledHeaders(flags=flags, version=ask("--modversion", name) or "", variables=variables)
+    return found
+
+
+def _find_packages(library: str, folders: Sequence[str]) -> Iterator[str]:
+    """The names of pkg-config's files that give this library and no other: liblzma for lzma."""
+    for file in (file for folder in folders if folder for file in Path(folder).glob("*.pc")):
+        given = re.findall(r"^Libs:(.*)$", file.read_text("utf-8", "replace"), re.MULTILINE)
+        if [word for line in given for word in line.split() if word.startswith("-l")] == [f"-l{library}"]:
+            yield file.stem
 
 
 def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[Target]) -> list[Stub]:
@@ -177,11 +194,11 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[
     if headers and not list(headers.rglob("*.h")):
         raise LatebindError("contains no header", where=str(headers), advice="Name the folder of the official headers.")
     asks = not headers and any(target.rid == host_rid() for target in targets)
-    installed = _ask_pkg_config(source.names.pkg_config_name, arguments.output.resolve()) if asks else None
+    installed = _ask_pkg_config(source.names, arguments.output.resolve()) if asks else {}
     return [
         Stub(
             source=source,
-            installed=installed if target.rid == host_rid() else None,
+            installed=installed if target.rid == host_rid() else {},
             target=target,
             floor=target.floor,
             toolchain=toolchain("zig", target),
