@@ -123,11 +123,11 @@ def test_pkg_config_finds_the_headers_of_the_library_that_stay_where_they_are(la
 
 def test_the_stub_answers_to_each_name_that_pkg_config_has_for_the_library(latebind, tmp_path, monkeypatch):
     require_programs("pkg-config")
-    for name, libs in {"libthing": "-L/opt -lthing", "thing2": "-lthing", "user": "-luser -lthing"}.items():
+    for name, libs in {"libthing": "-L/opt -lthing", "thing2": "-lthing-2 -lutil", "user": "-luser -lthing"}.items():
         text = f"Name: {name}\nDescription: one\nVersion: 1.2.3\nLibs: {libs}\nCflags: -I/opt/{name}\n"
         (tmp_path / f"{name}.pc").write_text(text)
     described = 'name = "mine"\nentry = "f"\nversion = "none"\nadvice = "apt-get install thing"\n'
-    files = 'files.linux = ["libthing.so.1"]\n[stub]\nfunctions = ["f"]\nfailures = { f = 0 }\n'
+    files = 'files.linux = ["libthing-2.so.1"]\n[stub]\nfunctions = ["f"]\nfailures = { f = 0 }\nlibrary = "thing"\n'
     (tmp_path / "mine.toml").write_text(described + files)
     monkeypatch.setenv("PKG_CONFIG_PATH", str(tmp_path))
 
@@ -135,7 +135,9 @@ def test_the_stub_answers_to_each_name_that_pkg_config_has_for_the_library(lateb
 
     folder = tmp_path / "stubs" / host_rid() / "lib/pkgconfig"
     assert {file.stem for file in folder.iterdir()} == {"mine", "libthing", "thing2"}
-    assert "-I/opt/libthing" in run_checked("pkg-config", "--cflags", "libthing", env={"PKG_CONFIG_PATH": str(folder)})
+    given = run_checked("pkg-config", "--cflags", "--libs", "thing2", env={"PKG_CONFIG_PATH": str(folder)}).split()
+    assert {"-I/opt/thing2", "-lthing", "-lutil"} <= {*given}
+    assert "-lthing-2" not in given
 
 
 def test_the_headers_are_also_where_debian_has_them(latebind, tmp_path, headers):

@@ -34,6 +34,7 @@ _MARK = ".latebind"
 """The file that says which stubs a folder has."""
 _TIME_LIMIT = 600.0
 _VERSION = re.compile(r"^Version: (.*)$", re.MULTILINE)
+_LIBRARIES = re.compile(r"^Libs:.*$", re.MULTILINE)
 _FLAGS = re.compile(r"^Cflags: .*$", re.MULTILINE)
 
 
@@ -64,6 +65,8 @@ class InstalledHeaders:
     version: str
     variables: tuple[tuple[str, str], ...]
     """What builds ask pkg-config for besides, with values."""
+    others: tuple[str, ...] = ()
+    """The further libraries that it gives, as linkers take them."""
 
     def describe(self, text: str) -> str:
         """The stub's pkg-config file, `text`, with what the library's own says, but not where libraries are."""
@@ -71,7 +74,8 @@ class InstalledHeaders:
         kept = "".join(f"{key}={value}\n" for key, value in self.variables if not key.endswith(places))
         version = self.version or _VERSION.findall(text)[0]
         text = _VERSION.sub(lambda _: f"Version: {version}", text.replace("\nName: ", f"{kept}\nName: ", 1))
-        return _FLAGS.sub(lambda line: f"{line[0]} {self.flags}".rstrip(), text)
+        text = _FLAGS.sub(lambda line: f"{line[0]} {self.flags}".rstrip(), text)
+        return _LIBRARIES.sub(lambda line: " ".join([line[0].rstrip(), *self.others]), text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from latebind.build.stubtable import StubSource
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
-    from latebind.tables.presets import StubNames
 
 
 def declare_stub(add: Add) -> None:
@@ -145,7 +144,7 @@ def _preset(arguments: argparse.Namespace) -> RuntimeUse:
     return RuntimeUse(preset=runtime.name, minimum=minimum, drop_in=True)
 
 
-def _ask_pkg_config(names: StubNames, output: Path) -> dict[str, InstalledHeaders]:
+def _ask_pkg_config(source: StubSource, output: Path) -> dict[str, InstalledHeaders]:
     """What this machine's pkg-config knows of a library's headers, by each name that it has for the library.
 
     A stub in `output` is not asked.
@@ -165,21 +164,31 @@ def _ask_pkg_config(names: StubNames, output: Path) -> dict[str, InstalledHeader
         return ended.output.strip() if ended.returncode == 0 else None
 
     folders = [*others, *(ask("--variable=pc_path", "pkg-config") or "").split(os.pathsep)]
+    files = [file for folder in folders if folder for file in sorted(Path(folder).glob("*.pc"))]
+    linked = {file.stem: _list_linked(file) for file in reversed(files)}
+    # By the library's name for the linker, which a distribution may have as a link to another: -lpng, -lpng16.
+    ours = {f"-l{re.sub(r'^lib|[.]so.*$', '', file)}" for file in source.runtime.names.linux} | {
+        f"-l{source.names.library}"
+    }
     found = {}
-    for name in sorted({names.pkg_config_name, *_find_packages(names.library, folders)}):
+    for name in sorted(
+        {source.names.pkg_config_name, *(name for name, words in linked.items() if {*words[:1]} & ours)}
+    ):
         if (flags := ask("--cflags", name)) is not None:
             keys = sorted((ask("--print-variables", name) or "").split())
-            variables = tuple((key, ask(f"--variable={key}", name) or "") for key in keys)
-            found[name] = InstalledHeaders(flags=flags, version=ask("--modversion", name) or "", variables=variables)
+            found[name] = InstalledHeaders(
+                flags=flags,
+                version=ask("--modversion", name) or "",
+                variables=tuple((key, ask(f"--variable={key}", name) or "") for key in keys),
+                others=tuple(word for word in linked.get(name, ()) if word not in ours),
+            )
     return found
 
 
-def _find_packages(library: str, folders: Sequence[str]) -> Iterator[str]:
-    """The names of pkg-config's files that give this library and no other: liblzma for lzma."""
-    for file in (file for folder in folders if folder for file in Path(folder).glob("*.pc")):
-        given = re.findall(r"^Libs:(.*)$", file.read_text("utf-8", "replace"), re.MULTILINE)
-        if [word for line in given for word in line.split() if word.startswith("-l")] == [f"-l{library}"]:
-            yield file.stem
+def _list_linked(file: Path) -> list[str]:
+    """The libraries that a file of pkg-config's gives, its own first: -lmemcached -lmemcachedutil."""
+    given = re.findall(r"^Libs:(.*)$", file.read_text("utf-8", "replace"), re.MULTILINE)
+    return [word for line in given for word in line.split() if word.startswith("-l")]
 
 
 def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[Target]) -> list[Stub]:
@@ -194,7 +203,7 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[
     if headers and not list(headers.rglob("*.h")):
         raise LatebindError("contains no header", where=str(headers), advice="Name the folder of the official headers.")
     asks = not headers and any(target.rid == host_rid() for target in targets)
-    installed = _ask_pkg_config(source.names, arguments.output.resolve()) if asks else {}
+    installed = _ask_pkg_config(source, arguments.output.resolve()) if asks else {}
     return [
         Stub(
             source=source,

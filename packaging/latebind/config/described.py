@@ -137,7 +137,10 @@ class DescribedStub(Table, frozen=True):
         tuple[str, ...],
         Meta(description="Variables in which CMake's find modules keep the library, such as CUDA_nvrtc_LIBRARY."),
     ] = ()
-    pkg_config: Annotated[str, Meta(description="Name for pkg-config. The default is `name`.")] = ""
+    pkg_config: Annotated[
+        str,
+        Meta(description="Name for pkg-config, `name` by default. `latebind stub` adds those that this machine has."),
+    ] = ""
     header: Annotated[str, Meta(description="A header by which latebind finds the folder of all headers.")] = ""
     system: Annotated[
         bool,

@@ -65,6 +65,9 @@ _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
 def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Hits:
     """A library with an undefined symbol works only if the process has the symbol. Elsewhere it fails, often late.
 
+    The check leaves a file out that links a library outside the package, other than the system's known ones: that
+    library may define anything. `ldd -r FILE` tells it on a machine that has the library.
+
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
     come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` and PyPy's
     `pypy_*` in Python packages. Add-ons for Node.js, and libraries next to them, may have undefined symbols that
