@@ -296,6 +296,8 @@ def test_a_project_with_gnulibs_headers_compiles_it(latebind, tmp_path):
     flags = ["-DHAVE_CONFIG_H", f"-I{tmp_path}", f"-I{tmp_path}/lib"]
 
     run_checked(needed_compiler(), *flags, "-c", tmp_path / "latebind_thing.c", "-o", tmp_path / "thing.o")
+    without = (needed_compiler(), "-DHAVE_CONFIG_H", "-pedantic", "-Werror")  # a project may call its header otherwise
+    run_checked(*without, "-c", tmp_path / "latebind_thing.c", "-o", tmp_path / "other.o")
 
 
 def test_a_cxx_compiler_gets_one_error_that_says_what_to_use(latebind, tmp_path):

@@ -72,8 +72,16 @@ _HIDDEN_END = """\
 #pragma GCC visibility pop
 #endif
 """
-_FIRST = "#ifdef HAVE_CONFIG_H /* of autotools: headers of gnulib need it first */\n#include <config.h>\n#endif\n"
-_FIRST += "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
+_FIRST = """\
+#if defined(HAVE_CONFIG_H) && defined(__has_include) /* of autotools: headers of gnulib need it first */
+#if __has_include(<config.h>) /* some projects call it otherwise, or have it where this file does not look */
+#include <config.h>
+#endif
+#endif
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+"""
 
 
 def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:

@@ -56,7 +56,7 @@ def declare_stub(add: Add) -> None:
         "--headers", type=Path, metavar="DIR", help="folder of the official headers to install as well"
     )
     command.add_argument(
-        "--source", action="store_true", help="write one C file and a header instead, for any compiler"
+        "--source", action="store_true", help="write one file in C99 and a header instead, for GCC and clang"
     )
     add_format(command)
 
