@@ -150,6 +150,7 @@ def _ask_pkg_config(source: StubSource, output: Path) -> dict[str, InstalledHead
     A stub in `output` is not asked.
     """
     from latebind.build.stub import InstalledHeaders
+    from latebind.config.described import link_name
     from latebind.system.run import run
 
     program = shutil.which("pkg-config")
@@ -167,9 +168,7 @@ def _ask_pkg_config(source: StubSource, output: Path) -> dict[str, InstalledHead
     files = [file for folder in folders if folder for file in sorted(Path(folder).glob("*.pc"))]
     linked = {file.stem: _list_linked(file) for file in reversed(files)}
     # By the library's name for the linker, which a distribution may have as a link to another: -lpng, -lpng16.
-    ours = {f"-l{re.sub(r'^lib|[.]so.*$', '', file)}" for file in source.runtime.names.linux} | {
-        f"-l{source.names.library}"
-    }
+    ours = {f"-l{name}" for name in (source.names.library, *map(link_name, source.runtime.names.linux))}
     found = {}
     for name in sorted(
         {source.names.pkg_config_name, *(name for name, words in linked.items() if {*words[:1]} & ours)}

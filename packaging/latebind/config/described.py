@@ -314,7 +314,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             return None
         names = (*self.every_file.linux, *self.every_file.macos)
         file = next((name for name in names if "*" not in name), f"lib{self.name}.so")
-        library = self.stub.library or re.sub(r"^lib|\.(so|dylib)\b.*$", "", file)
+        library = self.stub.library or link_name(file)
         return StubNames(
             library=library,
             packages=self.stub.packages or tuple(dict.fromkeys((self.name, library))),
@@ -332,6 +332,11 @@ class DescribedFile(DescribedRuntime, frozen=True, kw_only=True):
     """A file that describes a runtime for `latebind stub`."""
 
     minimum: Annotated[str, Meta(description="Oldest version that works.")] = ""
+
+
+def link_name(file: str) -> str:
+    """What linkers take after -l for a library: `png16` for libpng16.so.16."""
+    return re.sub(r"^lib|\.(so|dylib)\b.*$", "", file)
 
 
 def _join(supplies: Sequence[DescribedPython], minimums: dict[str, str]) -> PythonSupply:
