@@ -7,7 +7,6 @@ configuration or input; 141 the output pipe was closed. An interrupted one ends 
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import signal
 import sys
@@ -42,6 +41,7 @@ from latebind.commands.stub import declare_stub
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
 from latebind.system.log import LOG
+from loadcheck.cli import INTERRUPTED, PIPE_CLOSED, leave_closed_pipe, write_utf8
 
 if TYPE_CHECKING:
     from latebind.commands.common import Command
@@ -54,7 +54,6 @@ _GROUPS = {
     "with other build systems": ("stub", "headers", "loader-source", "cibuildwheel"),
     "shell": ("completion",),
 }
-INTERRUPTED, PIPE_CLOSED = 130, 141
 _COMMANDS = (
     declare_new, declare_adopt, declare_ci, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack,
     declare_audit_command, declare_verify, declare_gate, declare_matrix, declare_release, declare_rehearse,
@@ -65,7 +64,7 @@ _COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    _write_utf8()
+    write_utf8()
     parser = _parser()
     command_line = _replace_words(sys.argv[1:] if argv is None else argv)
     parser.refuse_option_before_command(command_line)
@@ -92,8 +91,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(file=sys.stderr)
         print_error("interrupted; earlier output is unchanged")
         return _end_by_signal(interruption) if argv is None else INTERRUPTED
-    except BrokenPipeError:  # the output pipe was closed, as by `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        leave_closed_pipe()
         return PIPE_CLOSED
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
@@ -125,13 +124,6 @@ def _check_project(folder: Path) -> None:
         f"-C {folder}: there is no such folder",
         advice="Name the folder that contains latebind.toml, or a folder below it.",
     )
-
-
-def _write_utf8() -> None:
-    """Print UTF-8 with LF on every system: Windows' code pages have no ✓."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _interrupt(number: int, _frame: object) -> None:

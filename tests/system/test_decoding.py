@@ -5,24 +5,17 @@ from __future__ import annotations
 import pytest
 
 from latebind.build.stage import MANIFEST, open_stage
-from latebind.errors import InputError
 from latebind.pack.record import RECORD, Ledger
-from loadcheck.engine.baseline import read_baseline
 
 DEEP = '{"more": ' + "[" * 100_000
 
 
 @pytest.fixture
 def deep(tmp_path):
-    """A folder with a ledger, a manifest and a baseline."""
-    for name in (RECORD, MANIFEST, "baseline.json"):
+    """A folder with a ledger and a manifest."""
+    for name in (RECORD, MANIFEST):
         (tmp_path / name).write_text(DEEP, encoding="utf-8")
     return tmp_path
-
-
-def test_a_nested_baseline_is_refused(deep):
-    with pytest.raises(InputError, match="is not a baseline of loadcheck"):
-        read_baseline(deep / "baseline.json")
 
 
 def test_a_nested_stage_counts_as_none(deep):

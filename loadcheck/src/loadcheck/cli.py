@@ -1,11 +1,13 @@
 """`loadcheck`: arguments, report and exit status. `latebind audit` declares the same options and runs the same audit.
 
-Exit status: 0 no finding as severe as `--fail-on`; 1 such findings; 2 wrong usage or input.
+Exit status: 0 no finding as severe as `--fail-on`; 1 such findings; 2 wrong usage or input, or a full disk; 130
+interrupted; 141 the output pipe was closed.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from dataclasses import replace
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
     from loadcheck.engine.policy import Policy
     from loadcheck.model import AuditReport
 
+INTERRUPTED, PIPE_CLOSED = 130, 141
 _FORMATS = ("text", "json", "sarif", "junit", "markdown", "github")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns its exit status."""
+    write_utf8()
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["env"]:
         return _run_safely(_audit_environment, _declare_environment().parse_args(words[1:]))
@@ -47,14 +51,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run_safely(run: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
-    """The exit status of a command. A mistake of the user is a message."""
+    """The exit status of a command. A mistake of the user and a failure of the system are messages."""
     try:
-        return run(arguments)
+        status = run(arguments)
+        sys.stdout.flush()  # here, where a closed pipe is still handled
     except UserError as error:
         print(printable(f"error: {error}"), file=sys.stderr)
         return error.exit_status
     except BrokenPipeError:
-        return 141
+        leave_closed_pipe()
+        return PIPE_CLOSED
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(printable(f"error: {place}{error.strerror or error}"), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nerror: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    else:
+        return status
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -186,3 +201,15 @@ def print_report(
     if report_file:
         write_text(report_file, audit_json(report))
     return report.exit_status
+
+
+def write_utf8() -> None:
+    """Print UTF-8 with LF on every system: Windows' code pages have no ✓."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def leave_closed_pipe() -> None:
+    """After a BrokenPipeError, as by `| head`: let Python write what is left to nowhere as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
