@@ -13,6 +13,9 @@ import defusedxml.ElementTree
 import pytest
 from tests.processes import assert_refused, assert_success, run_program
 
+from loadcheck.cli import main
+from loadcheck.engine.catalog import own_checks
+
 COMMAND = (sys.executable, "-m", "loadcheck")
 
 
@@ -71,7 +74,6 @@ def test_a_report_is_utf_8_whatever_the_code_page(package):
     ("options", "codes", "choice"),
     [
         ([], ["LB611"], "--profile loads: "),
-        (["--profile", "runtime"], [], "--profile runtime: "),
         (["--profile", "all"], ["LB611"], "--profile all"),
         (["--profile", "all", "--ignore", "LB6"], [], "--profile all --ignore LB6: "),
         (["--profile", "all", "--ignore", "lb609,LB612"], ["LB611"], "--profile all --ignore LB609,LB612: "),
@@ -103,11 +105,22 @@ def test_what_cannot_be_read_is_reported_whatever_is_chosen(tmp_path):
     [
         (["--select", "LB3O5"], "--select: LB3O5 matches no check\n  Did you mean LB305, Binary for another"),
         (["--ignore", "LB611,XY1"], "--ignore: XY1 matches no check\n  Did you mean LB1?"),
+        (
+            ["--profile", "runtime"],
+            "3 of 76 checks: none that is installed judges a package\n  latebind has the checks",
+        ),
+        (["--select", "LB3", "--ignore", "LB3"], "none that is installed judges a package\n  Choose others."),
     ],
     ids=" ".join,
 )
-def test_a_code_that_is_none_is_refused(package, options, says):
+def test_a_choice_of_no_check_is_refused(package, options, says):
     assert_refused(loadcheck(*options, package), says)
+
+
+def test_a_profile_is_refused_of_which_no_check_is_installed(package, monkeypatch, capsys):
+    monkeypatch.setattr("loadcheck.engine.choice.checks", own_checks)  # whatever else is installed here
+    assert main(["--profile", "runtime", str(package)]) == 2
+    assert capsys.readouterr().err.endswith("judges a package\n  latebind has the checks of late binding.\n")
 
 
 def test_fail_on_never_reports_and_passes(package):
@@ -133,7 +146,7 @@ def test_a_baseline_hides_what_is_known_and_names_what_is_gone(package, tmp_path
     assert new.returncode == 1
     assert "in sample/id_rsa" in new.stdout
     assert "  known.json: LB611 sample.zip!sample/.env has a name typical of files with secrets" in new.stdout
-    assert "not found" not in loadcheck("--profile", "runtime", "--baseline", file, package).stdout
+    assert "not found" not in loadcheck("--select", "LB1", "--baseline", file, package).stdout
     document = json.loads(loadcheck("--profile", "all", "--baseline", file, "--format", "json", package).stdout)
     assert [len(document["baseline"][key]) for key in ("known", "gone")] == [0, 1]
 

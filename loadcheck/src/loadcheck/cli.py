@@ -151,7 +151,11 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
 
 
 def choose_checks(policy: Policy, arguments: argparse.Namespace) -> Policy:
-    """The policy with the choice of checks that the options make. Raises UserError for a code that is no check's."""
+    """The policy with the choice of checks that the options make.
+
+    Raises UserError for a code that is no check's, and where no check is left but those of damaged files: a package
+    would pass that nothing looked at.
+    """
     from loadcheck.configuration import read_configuration
     from loadcheck.engine.choice import read_codes
 
@@ -162,6 +166,9 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace) -> Policy:
         choice = replace(choice, select=read_codes(arguments.select, "--select"), ignore=())
     ignore = read_codes(arguments.ignore or (), "--ignore")
     choice = replace(choice, ignore=tuple(dict.fromkeys((*choice.ignore, *ignore))))
+    if not choice.is_any_left:
+        advice = "latebind has the checks of late binding." if choice.profile == "runtime" else "Choose others."
+        raise UserError(f"{choice}: none that is installed judges a package", advice=advice)
     resolve = arguments.resolve or read_configuration(Path()).resolve
     return replace(policy, choice=choice, fail_on=arguments.fail_on or policy.fail_on, resolve=resolve)
 

@@ -35,6 +35,11 @@ class Choice:
         count = sum(map(self.takes, checks()))
         return chosen if count == len(checks()) else f"{chosen}: {count} of {len(checks())} checks"
 
+    @property
+    def is_any_left(self) -> bool:
+        """Whether it has a check besides those that always run."""
+        return any(self.takes(code) for code, check in checks().items() if not check.always)
+
     def takes(self, code: str) -> bool:
         """Whether a check runs."""
         check = checks()[code]
