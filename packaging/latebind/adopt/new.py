@@ -10,7 +10,6 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.adopt.git import git_output
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.adopt.workflow import DEPENDABOT, WORKFLOW, render_workflow
 from latebind.compilers.host import can_compile
@@ -19,6 +18,7 @@ from latebind.config.document import AUTHOR
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
+from latebind.system.git import ask_git
 from latebind.system.log import LOG
 from latebind.tables.presets import preset, presets
 from latebind.tables.targets import host_rid, target
@@ -199,7 +199,7 @@ def _check_module(module: str, kind: str) -> None:
 
 def _find_author(folder: Path) -> str:
     """The user of git as package metadata name an author; "" without one."""
-    name, email = (git_output(folder, "config", f"user.{key}") for key in ("name", "email"))
+    name, email = (ask_git(folder, "config", f"user.{key}") for key in ("name", "email"))
     author = f"{name} <{email}>"
     return author if name and AUTHOR.fullmatch(author) else name
 

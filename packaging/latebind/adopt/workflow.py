@@ -16,9 +16,9 @@ from urllib.request import url2pathname
 from packaging.version import InvalidVersion, Version
 
 from latebind import __version__
-from latebind.adopt.git import git_output
 from latebind.ecosystems.wheel.publishing import name_distribution
 from latebind.registry import collect
+from latebind.system.git import ask_git
 from latebind.tables.actions import actions
 from latebind.tables.presets import preset
 from latebind.tables.targets import targets
@@ -117,6 +117,16 @@ def _find_page(publisher: Publisher, tables: dict[str, Any]) -> str:
     return next(publisher.page(package) for package in _list_packages(tables).values() if publisher.is_for(package))
 
 
+def find_branch(repository: Path) -> str:
+    """The branch that a repository is developed on: the remote's default, else the current one, else main."""
+    if not (repository / ".git").exists():
+        return "main"
+    remote, current = (
+        ask_git(repository, "symbolic-ref", "--quiet", "--short", name) for name in ("refs/remotes/origin/HEAD", "HEAD")
+    )
+    return remote.removeprefix("origin/") or current or "main"
+
+
 def find_tests(root: Path) -> str:
     """The folder of a project's own tests, by the names that pytest looks for; "" for none."""
     return next((name for name in _TEST_FOLDERS if any((root / name).rglob("test_*.py"))), "")
@@ -162,7 +172,7 @@ def _installed_commit() -> str:
     commit = origin.get("vcs_info", {}).get("commit_id", "")
     if "dir_info" in origin:
         folder = Path(url2pathname(urlsplit(origin["url"]).path))
-        commit = git_output(folder, "rev-parse", "HEAD") if (folder / ".git").exists() else ""
+        commit = ask_git(folder, "rev-parse", "HEAD") if (folder / ".git").exists() else ""
     return commit if _COMMIT.fullmatch(commit) else ""
 
 

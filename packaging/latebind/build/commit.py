@@ -13,18 +13,17 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
-from latebind.errors import BuildError, ToolError
+from latebind.errors import BuildError, NotRun, ToolError
 from latebind.system.archive import source_date_epoch
 from latebind.system.folders import find_repository
+from latebind.system.git import ask_git, run_git
 from latebind.system.log import LOG
 from latebind.system.programs import which
-from latebind.system.run import run
 
 COMMIT_VARIABLE = "LATEBIND_COMMIT"
 """The environment variable that states the commit of sources exported from a repository. Empty means none."""
 
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_TIME_LIMIT = 60.0
 
 
 def source_commit(file: Path, environment: Mapping[str, str] | None = None) -> str:
@@ -38,9 +37,9 @@ def source_commit(file: Path, environment: Mapping[str, str] | None = None) -> s
     env = os.environ if environment is None else environment
     if COMMIT_VARIABLE in env:
         return _check_commit(env[COMMIT_VARIABLE])
-    git, root = which("git", path=env.get("PATH", "")), file.parent.resolve()
-    if (find_repository(root) / ".git").exists() and git is not None:
-        return _of_git(git, root, file.name, env)
+    root = file.parent.resolve()
+    if (find_repository(root) / ".git").exists() and which("git", path=env.get("PATH", "")) is not None:
+        return _of_git(root, file.name, env)
     workspace, stated = env.get("GITHUB_WORKSPACE", ""), env.get("GITHUB_SHA", "")
     if workspace and _HASH.fullmatch(stated) and root.is_relative_to(Path(workspace).resolve()):
         return stated
@@ -49,17 +48,11 @@ def source_commit(file: Path, environment: Mapping[str, str] | None = None) -> s
 
 def tagged_commit(root: Path, tag: str, environment: Mapping[str, str] | None = None) -> str:
     """The commit of a tag in the project's repository; "" without git, a repository or such a tag."""
-    env = os.environ if environment is None else environment
-    git = which("git", path=env.get("PATH", ""))
-    if git is None or not (find_repository(root) / ".git").exists():
+    if not (find_repository(root) / ".git").exists():
         return ""
-    arguments = ["rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}"]
-    try:
-        ended = run([git, *arguments], cwd=root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False)
-    except ToolError:
-        return ""
-    commit = ended.output.strip()
-    return commit if ended.returncode == 0 and _HASH.fullmatch(commit) else ""
+    arguments = ("rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}")
+    commit = ask_git(root, *arguments, environment=environment)
+    return commit if _HASH.fullmatch(commit) else ""
 
 
 def checkout(root: Path, environment: Mapping[str, str] | None = None) -> Path | None:
@@ -75,21 +68,11 @@ def checkout(root: Path, environment: Mapping[str, str] | None = None) -> Path |
 def source_date(root: Path, commit: str, environment: Mapping[str, str] | None = None) -> str:
     """The date of a project's sources, `2026-11-21`, from SOURCE_DATE_EPOCH or the commit; "" without either."""
     env = os.environ if environment is None else environment
-    git = which("git", path=env.get("PATH", ""))
     if env.get("SOURCE_DATE_EPOCH"):
         seconds = str(source_date_epoch())
-    elif commit and git is not None:
-        arguments = ["show", "--no-patch", "--format=%ct", commit, "--"]
-        seconds = run([git, *arguments], cwd=root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False).output
     else:
-        return ""
-    seconds = seconds.strip()
+        seconds = ask_git(root, "show", "--no-patch", "--format=%ct", commit, "--", environment=env) if commit else ""
     return datetime.fromtimestamp(int(seconds), timezone.utc).date().isoformat() if seconds.isdigit() else ""
-
-
-def _without_hooks(environment: Mapping[str, str]) -> dict[str, str]:
-    """Hooks of git set GIT_DIR and others, which would lead to another repository."""
-    return {key: value for key, value in environment.items() if not key.startswith("GIT_")} | {"LC_ALL": "C"}
 
 
 def _check_commit(text: str) -> str:
@@ -100,22 +83,21 @@ def _check_commit(text: str) -> str:
     return text
 
 
-def _of_git(git: Path, root: Path, file_name: str, environment: Mapping[str, str]) -> str:
-    env = _without_hooks(environment)
+def _of_git(root: Path, file_name: str, environment: Mapping[str, str]) -> str:
     steps = {
         "has a configuration file that git does not track": ["ls-files", "--error-unmatch", "--", file_name],
         "has uncommitted changes": ["status", "--porcelain", "--untracked-files=no"],
-        "": ["rev-parse", "HEAD"],
+        "has no commit": ["rev-parse", "HEAD"],
     }
     output = ""
     for why, arguments in steps.items():
         try:
-            ended = run([git, *arguments], cwd=root, env=env, timeout=_TIME_LIMIT, check=False)
-        except ToolError as error:
-            LOG.detail(f"packages will not name a commit: {error.message}")
+            output = run_git(root, *arguments, environment=environment)
+        except (NotRun, ToolError) as error:
+            reason = error.message.partition("\n")[0]
+            LOG.detail(f"packages will not name a commit: {root} {why} ({reason})")
             return ""
-        output = ended.output.strip()
-        if ended.returncode != 0 or (arguments[0] == "status" and output):
-            LOG.detail(f"packages will not name a commit: {root} {why or 'has no commit'}")
+        if arguments[0] == "status" and output:
+            LOG.detail(f"packages will not name a commit: {root} {why}")
             return ""
     return output if _HASH.fullmatch(output) else ""

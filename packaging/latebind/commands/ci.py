@@ -27,8 +27,7 @@ def declare_ci(add: Add) -> None:
 
 
 def _ci(arguments: argparse.Namespace) -> int:
-    from latebind.adopt.git import find_branch
-    from latebind.adopt.workflow import WORKFLOW, find_tests, list_outdated, render_workflow
+    from latebind.adopt.workflow import WORKFLOW, find_branch, find_tests, list_outdated, render_workflow
     from latebind.config.file import standalone_text, tables_of
     from latebind.system.folders import find_repository
     from loadcheck.archive import replacing

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,15 @@ import tomlkit
 from latebind.adopt.workflow import WORKFLOW, render_workflow
 from latebind.config.config import Config
 from latebind.config.file import load, standalone_text, tables_of
-from latebind.errors import InputError, NotRun
+from latebind.errors import InputError
 from latebind.release import changelog
 from latebind.release.tag import Tag, check_tag
 from latebind.system.folders import find_repository
-from latebind.system.programs import which
-from latebind.system.run import run
+from latebind.system.git import run_git
 from loadcheck.archive import write_text
 
 _NAMED = ("-c", "user.name=latebind", "-c", "user.email=latebind@localhost", "-c", "commit.gpgsign=false")
-_SHOWN = 3
+_SHOWN, _LIMIT = 3, 600.0
 
 
 def refuse_unready(config: Config, tag: str, *, dry_run: bool) -> None:
@@ -63,7 +61,8 @@ def clone_project(config: Config, folder: Path, rids: Sequence[str], tag: str) -
     becomes that of the version if there is no such section. Raises ToolError as git does.
     """
     repository = find_repository(config.root)
-    run_git(repository, "clone", "--quiet", "--no-tags", "--recurse-submodules", str(repository), str(folder))
+    options = ("--quiet", "--no-tags", "--recurse-submodules")
+    run_git(repository, "clone", *options, str(repository), str(folder), timeout=_LIMIT)
     root = folder / config.root.relative_to(repository)
     file = root / config.file.name
     if list(rids) != list(config.document.targets.include):
@@ -87,12 +86,3 @@ def limit_targets(text: str, rids: Sequence[str]) -> str:
     tables: Any = document.get("tool", {}).get("latebind", document)
     tables.setdefault("targets", {})["include"] = list(rids)
     return tomlkit.dumps(document)
-
-
-def run_git(folder: Path, *arguments: str) -> str:
-    """What git prints. Raises NotRun without git, ToolError when it fails."""
-    git = which("git")
-    if git is None or not (find_repository(folder) / ".git").exists():
-        raise NotRun("no-program", f"{folder} is not in a git repository, or git is not installed")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | {"LC_ALL": "C"}
-    return run([git, *arguments], cwd=folder, env=environment).output

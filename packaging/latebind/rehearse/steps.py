@@ -19,7 +19,7 @@ from latebind.ecosystems.rehearsal import Registry, Rehearsal, Stage
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.formats import find_format
 from latebind.registry import collect
-from latebind.rehearse.clone import clone_project, find_changelog, refuse_unready, run_git
+from latebind.rehearse.clone import clone_project, find_changelog, refuse_unready
 from latebind.rehearse.publish import find_files, publish
 from latebind.rehearse.workflow import WorkflowError, WorkflowRun, read_workflow
 from latebind.release import layout
@@ -27,6 +27,7 @@ from latebind.release.check import check_release
 from latebind.release.make import files_of
 from latebind.release.tag import Tag
 from latebind.system.folders import find_repository
+from latebind.system.git import run_git
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, target
@@ -186,7 +187,7 @@ def _make_environment(state: Rehearsing, root: Path) -> dict[str, str]:
         "GITHUB_REF": f"refs/tags/{state.tag}",
         "GITHUB_REF_NAME": state.tag,
         "GITHUB_REF_TYPE": "tag",
-        "GITHUB_SHA": run_git(root, "rev-parse", "HEAD").strip(),
+        "GITHUB_SHA": run_git(root, "rev-parse", "HEAD"),
         "GITHUB_WORKSPACE": str(root),
         "GITHUB_REPOSITORY": "",
     }

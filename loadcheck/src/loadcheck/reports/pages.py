@@ -40,9 +40,9 @@ def render_page(check: Check) -> str:
 
 ## Suppress
 
-`--ignore {check.code}` leaves out the check. `--write-baseline FILE` keeps the findings of today, which `--baseline FILE`
-then leaves out. For a project that latebind packs, add this to `latebind.toml`, with a subject that is as narrow as
-possible:
+`--ignore {check.code}` leaves out the check. `--write-baseline FILE` keeps the findings of today, which
+`--baseline FILE` then leaves out. For a project that latebind packs, add this to `latebind.toml`, with a subject that
+is as narrow as possible:
 
 ```toml
 [[audit.waive]]
