@@ -27,8 +27,9 @@ def run_git(folder: Path, *arguments: str, environment: Mapping[str, str] | None
 
 @cache
 def _list_local(git: Path) -> frozenset[str]:
-    """The variables that are about one repository."""
-    return frozenset(run([git, "rev-parse", "--local-env-vars"], timeout=60).output.split())
+    """The variables that are about one repository; not its configuration, which a user may set for all."""
+    listed = run([git, "rev-parse", "--local-env-vars"], timeout=60).output.split()
+    return frozenset(name for name in listed if not name.startswith("GIT_CONFIG"))
 
 
 def ask_git(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
