@@ -20,7 +20,7 @@ _UNPATCHED = "latebind-unpatched.txt"
 _REFUSED = re.compile(
     r"requires\s+the\s+source\s+directory\s+for\s+dependency\s+(?P<content>[\w.+-]+)"
     r"|would\s+download\s+(?P<project>[\w.+-]+),\s+which"
-    r"|Could not connect to server|transport '\w+' not allowed"
+    r"|Could(?:n't| not) connect to server|transport '\w+' not allowed"
 )
 
 

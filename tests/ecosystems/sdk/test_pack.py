@@ -279,7 +279,8 @@ ELSEWHERE = {
 def evaluate_version_file(file, *settings):
     """What the version file answers to a request for 1.2, as find_package() reads it."""
     script = file.with_name("ask.cmake")
-    lines = [*(f"set({setting.replace('=', ' ', 1)})" for setting in settings), f'include("{file}")']
+    lines = [f"set({setting.replace('=', ' ', 1)})" for setting in settings]
+    lines = ["cmake_minimum_required(VERSION 3.5...4.0)", *lines, f'include("{file}")']
     text = "${PACKAGE_VERSION}|${PACKAGE_VERSION_UNSUITABLE}|${PACKAGE_VERSION_COMPATIBLE}"
     script.write_text("\n".join([*lines, f'message("{text}")']), encoding="utf-8")
     return run_program(program("cmake"), "-P", script).stderr.strip()

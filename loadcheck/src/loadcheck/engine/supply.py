@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from packaging.markers import UndefinedEnvironmentName
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from loadcheck.engine import platforms
 from loadcheck.readers.package_json import read_manifest
@@ -57,7 +57,7 @@ def _read_rows(texts: tuple[str, ...]) -> tuple[tuple[str, Requirement], ...]:
 def zip_requirements(texts: Iterable[str]) -> Iterator[tuple[str, Requirement]]:
     """Each text with the requirement that it is; without those that are none."""
     for text in texts:
-        with contextlib.suppress(InvalidRequirement):
+        with contextlib.suppress(ValueError):
             yield text, Requirement(text)
 
 
@@ -173,5 +173,5 @@ def comparable_version(text: str) -> Version | str:
     """A version that compares by value, or the text itself if it is not a version."""
     try:
         return Version(text)
-    except InvalidVersion:
+    except ValueError:
         return text

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
@@ -290,7 +290,7 @@ def _admits_python(requires_python: str, minor: int) -> bool:
     """Whether the last release of a CPython is admitted; a text that says nothing admits all."""
     try:
         return SpecifierSet(requires_python).contains(f"3.{minor}.99")
-    except (InvalidSpecifier, ValueError):
+    except ValueError:
         return True
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from loadcheck.engine.registry import Hit, Hits, check
@@ -149,7 +149,7 @@ def _judge_metadata(name: WheelName, fields: Mapping[str, tuple[str, ...]]) -> I
     for text in fields.get("requires_dist", ()):
         try:
             Requirement(text)
-        except InvalidRequirement:
+        except ValueError:
             yield text, "has a requirement that cannot be read", f"Requires-Dist: {text}"
     for project in fields.get("name", ())[:1]:
         if canonicalize_name(project) != name.project:

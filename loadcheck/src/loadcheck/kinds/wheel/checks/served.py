@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 
 from loadcheck.engine.wording import join_names
 from loadcheck.tables import pythonabi
@@ -79,7 +79,7 @@ def requires_python(package: Contents) -> str:
 @lru_cache(maxsize=1)  # asked for each module
 def admitted_pythons(limits: str) -> SpecifierSet:
     """The versions of Python that Requires-Python admits: all if it cannot be read."""
-    with suppress(InvalidSpecifier):
+    with suppress(ValueError):
         return SpecifierSet(limits)
     return SpecifierSet()
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from packaging.metadata import ExceptionGroup, InvalidMetadata, Metadata, parse_email
 from packaging.tags import mac_platforms
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import requirement_rows
@@ -230,7 +230,7 @@ def _find_invalid_fields(raw: RawMetadata, unparsed: Mapping[str, list[str]]) ->
 def _is_since_pep_639(version: str) -> bool:
     try:
         return Version(version) >= _PEP_639
-    except InvalidVersion:
+    except ValueError:
         return False
 
 
