@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from latebind.ecosystems.npm.rehearsal import open_npm
-from latebind.ecosystems.rehearsal import Stage
-from latebind.ecosystems.wheel.rehearsal import open_pypi
+from latebind.ecosystems.npm.publishing import open_npm
+from latebind.ecosystems.publishing import Stage
+from latebind.ecosystems.wheel.publishing import open_pypi
 from latebind.errors import InputError, ToolError
 from latebind.rehearse.publish import publish
 from latebind.verify.cases.installers import installer

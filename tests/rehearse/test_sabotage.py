@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from latebind.config.project import read_project
-from latebind.ecosystems.rehearsal import FolderFeed
+from latebind.ecosystems.publishing import FolderFeed
 from latebind.errors import InputError, ToolError
 from latebind.rehearse.publish import publish
 from latebind.release.make import make_release

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from latebind.build.stage import Stage
 from latebind.config.config import Config
@@ -29,26 +29,6 @@ class NeededProgram:
     detail: str
     """What is not done without them."""
     fix: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Publisher:
-    """The job of a workflow that publishes packages, in PUBLISHERS of an ecosystem's `publishing.py`."""
-
-    job: str
-    """Its name in the workflow, and that of its environment on GitHub."""
-    title: str
-    """Of the index: `PyPI`."""
-    is_for: Callable[[Mapping[str, Any]], bool]
-    """Whether a table `[package.<name>]` makes packages that this job publishes."""
-    page: Callable[[Mapping[str, Any]], str]
-    """The page of the package that such a table makes, on the index."""
-    collect: str
-    """Template of the step that copies the packages into `upload/<job>`, in a job without rights."""
-    publish: str
-    """Template of the steps that publish the files in `upload/`: actions and shell, nothing of the project."""
-    setup: str = ""
-    """Template of the step that installs what building and verifying these packages needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +112,7 @@ class PackRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageKind:
-    """A kind of package, in KINDS of an ecosystem's `kinds.py`."""
+    """A kind of package, in KINDS of an ecosystem's `pack.py`."""
 
     name: Kind
     """Its name in reports."""
@@ -157,6 +137,6 @@ class PackageKind:
 @cache
 def package_kinds() -> tuple[PackageKind, ...]:
     """The kinds of all ecosystems. Those of one name follow each other: wheels, wheels of plugins, sdists."""
-    kinds: tuple[PackageKind, ...] = collect("kinds", "KINDS")
+    kinds: tuple[PackageKind, ...] = collect("pack", "KINDS")
     names = list(dict.fromkeys(kind.name for kind in kinds))
     return tuple(sorted(kinds, key=lambda kind: names.index(kind.name)))

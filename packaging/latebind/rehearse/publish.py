@@ -12,7 +12,7 @@ from loadcheck.archive import sha256
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
-    from latebind.ecosystems.rehearsal import Registry, Rehearsal
+    from latebind.ecosystems.publishing import Registry, Rehearsal
 
 _UPLOADS = "upload-"
 """The artifacts in which the workflow hands files to the jobs that publish."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.workflow import WORKFLOW
 from latebind.config.config import Config
-from latebind.ecosystems.rehearsal import Registry, Rehearsal, Stage
+from latebind.ecosystems.publishing import Registry, Rehearsal, Stage
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.formats import find_format
 from latebind.registry import collect
@@ -212,7 +212,7 @@ def _check(state: Rehearsing) -> Iterator[Part]:
 def _publish(state: Rehearsing) -> Iterator[Part]:
     packages = state.release_folder / layout.PACKAGES
     kinds = {form.kind for path in packages.iterdir() if (form := find_format(path.name))}
-    for rehearsal in collect("rehearsal", "REHEARSALS"):
+    for rehearsal in collect("publishing", "REHEARSALS"):
         if kinds & set(rehearsal.kinds):
             yield rehearsal.title, partial(_open_and_publish, state, rehearsal)
 

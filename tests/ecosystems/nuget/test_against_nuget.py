@@ -9,7 +9,7 @@ import defusedxml.ElementTree
 import pytest
 
 from latebind.compilers import dotnet
-from latebind.ecosystems.nuget.nuspec import render_nuspec, render_symbols
+from latebind.ecosystems.nuget.nuspec import render_nuspec
 from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
@@ -107,7 +107,7 @@ def test_core_properties_are_the_same_but_for_who_wrote_them(theirs, ours):
 
 
 def test_the_nuspec_of_symbols_has_what_nuget_writes_there(theirs):
-    ours = defusedxml.ElementTree.fromstring(render_symbols(NUSPEC))[0]
+    ours = defusedxml.ElementTree.fromstring(render_nuspec(NUSPEC, template="symbols"))[0]
     root = xml(theirs.with_suffix(".snupkg"), member(theirs.with_suffix(".snupkg"), ".nuspec"))[0]
 
     def list_elements(metadata):

@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from latebind.ecosystems.nuget.managed import SOURCES, build_managed
-from latebind.ecosystems.nuget.source_link import source_link
+from latebind.ecosystems.nuget.managed import SOURCES, build_managed, source_link
 from testing.dotnet_reader import PROJECT
 from testing.needs import dotnet_environment
 from tests.build.test_commit import git

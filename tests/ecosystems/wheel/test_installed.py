@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from latebind.ecosystems.wheel.installed import list_installed
+from latebind.ecosystems.wheel.environment import list_installed
 from latebind.errors import LatebindError
 from latebind.verify.cases.installers import find_uv
 from tests.programs import run_checked

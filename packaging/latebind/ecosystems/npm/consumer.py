@@ -18,7 +18,7 @@ from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.npm.config import npm_tables
 from latebind.ecosystems.npm.layouts import LAYOUTS, NodeLayout, find_layout, install_layout, list_stores
-from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, answer, node, node_environment, run_npm
+from latebind.ecosystems.npm.programs import NPM_INSTALL, NPM_TARBALLS, answer, node, node_environment, run_npm
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
 from latebind.model import Outcome

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from latebind.ecosystems.npm.registry import npm_environment
+from latebind.ecosystems.npm.programs import npm_environment
 from latebind.errors import NotRun
 from latebind.system.programs import which
 from latebind.system.run import run

@@ -14,17 +14,19 @@ from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.stage import Stage
 from latebind.config.config import Config
-from latebind.ecosystems.npm.config import npm_tables
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
+from latebind.ecosystems.npm.config import NpmConfig, npm_tables
 from latebind.ecosystems.npm.manifest import GENERATED_FILES, copied_types, entry_points, list_needs, metadata
 from latebind.errors import BuildError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.system.archive import Entry, write_tar
-from latebind.system.tree import list_tree
+from latebind.system.tree import hash_files, list_tree
 from latebind.tables.targets import npm_platform
 from latebind.templates import render
 
 if TYPE_CHECKING:
     from latebind.config.plugin import PluginConfig
+
 
 _NEVER_PACKED = frozenset({
     *("node_modules", ".npmrc", ".svn", "CVS", ".lock-wscript", "config.gypi", "npm-debug.log"),
@@ -33,7 +35,7 @@ _NEVER_PACKED = frozenset({
 """From the documentation of package.json, "files". An .npmrc often has a token for a registry."""
 
 
-def pack_npm(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> list[Path]:
+def _pack(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> list[Path]:
     """Write the npm packages of a package into `outdir`, the main one last; equal inputs give equal bytes.
 
     Raises BuildError: no library for a target, a library that breaks a promise of the configuration, a file of
@@ -69,8 +71,8 @@ def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
     native = [*stage.libraries(chosen.component), *stage.data(chosen.component, chosen.companions)]
     files = [Entry(name=path.name, data=path.read_bytes()) for path in native]
     files += [Entry(name=notice, data=data) for notice, data in package_notices(config, [package], [stage]).items()]
-    bill = sbom(config, package, [stage], _purl(config, name))
-    return _write(config, outdir, metadata(config, package, name, described) | fields, [*files, _bill(config, bill)])
+    files.append(Entry(name=sbom_file(config), data=sbom(config, package, [stage], _purl(config, name))))
+    return _write(config, outdir, metadata(config, package, name, described) | fields, files)
 
 
 def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> Path:
@@ -88,7 +90,15 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     ]
     root = config.root / npm.source
     own_files = {path.relative_to(root).as_posix(): path for path in npm_sources(config, package)}
-    _refuse_generated(config, package, own_files, [*GENERATED_FILES, "package.json"])
+    for name in (*GENERATED_FILES, "package.json"):
+        if name in own_files:
+            raise BuildError(
+                f"{name} is in the folder npm.source of package {package}, but latebind writes that file",
+                where=str(own_files[name].relative_to(config.root)),
+                advice=f"Remove the file, and list what it requires in package.{package}.npm.dependencies."
+                if name == "package.json"
+                else "Give the file another name.",
+            )
     own_files |= {name: own_files[types] for name, types in copied_types(own_files).items()}
     fields = {
         **metadata(config, package, npm.name, project.description or project.name),
@@ -98,7 +108,7 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     }
     bill = sbom(config, package, (), _purl(config, npm.name), parts=[_purl(config, name) for name in parts])
     files = [Entry(name=name, data=path.read_bytes()) for name, path in own_files.items()]
-    return _write(config, outdir, fields, [*modules, *files, _bill(config, bill)])
+    return _write(config, outdir, fields, [*modules, *files, Entry(name=sbom_file(config), data=bill)])
 
 
 def render_module(
@@ -118,18 +128,6 @@ def render_module(
     ).encode()
 
 
-def _refuse_generated(config: Config, package: str, own_files: dict[str, Path], generated: Sequence[str]) -> None:
-    for name in generated:
-        if name in own_files:
-            raise BuildError(
-                f"{name} is in the folder npm.source of package {package}, but latebind writes that file",
-                where=str(own_files[name].relative_to(config.root)),
-                advice=f"Remove the file, and list what it requires in package.{package}.npm.dependencies."
-                if name == "package.json"
-                else "Give the file another name.",
-            )
-
-
 def _write(config: Config, outdir: Path, fields: dict[str, Any], files: Sequence[Entry]) -> Path:
     project = config.project
     shared = {Path(name).name: config.root / name for name in (project.license_file, project.readme) if name}
@@ -145,10 +143,31 @@ def _write(config: Config, outdir: Path, fields: dict[str, Any], files: Sequence
     return path
 
 
-def _bill(config: Config, data: bytes) -> Entry:
-    return Entry(name=sbom_file(config), data=data)
-
-
 def _purl(config: Config, name: str) -> str:
     """The package URL of an npm package, where the scope's @ is escaped (purl-spec, type npm)."""
     return f"pkg:npm/{name.replace('@', '%40')}@{npm_version(config.project.version)}"
+
+
+def _plan(planning: Planning) -> list[PackageJob]:
+    jobs, version = [], planning.project.version
+    for name, package in planning.packages.items():
+        npm = package.row.find_table(NpmConfig)
+        if npm is None or not package.floors:
+            continue
+        files: dict[str, tuple[str, ...]] = {
+            npm_file(npm_target(npm.name, rid), version): (package.name_stage(rid),) for rid in package.floors
+        }
+        files[npm_file(npm.name, version)] = (*filter(None, [npm.source]), planning.file)
+        jobs.append(PackageJob(name=f"npm {name}", package=name, rids=tuple(package.floors), files=files))
+    return jobs
+
+
+KINDS = (
+    PackageKind(
+        name="npm",
+        is_for=lambda package: package.find_table(NpmConfig) is not None,
+        plan=_plan,
+        key=lambda run, job: [hash_files(run.config.root, npm_sources(run.config, job.package), modes=False)],
+        make=lambda run, job: _pack(run.config, job.package, run.stages_of(job), run.dist),
+    ),
+)
