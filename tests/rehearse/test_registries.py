@@ -14,7 +14,7 @@ from latebind.ecosystems.npm.publishing import open_npm
 from latebind.ecosystems.publishing import Stage
 from latebind.ecosystems.wheel.publishing import open_pypi
 from latebind.errors import InputError, ToolError
-from latebind.rehearse.publish import publish
+from latebind.rehearse.rehearse import publish
 from latebind.verify.cases.installers import installer
 from testing.needs import require_programs
 
@@ -70,7 +70,6 @@ def make_stage(config, release, tmp_path):
             python=sys.executable,
             tool=installer(tmp_path / "home"),
             rid="linux-x64",
-            packages=release / "packages",
         )
 
     return make

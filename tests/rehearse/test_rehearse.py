@@ -9,8 +9,7 @@ from latebind.commands.rehearse import summarize
 from latebind.config.file import tables_of
 from latebind.errors import InputError, NotRun
 from latebind.rehearse.clone import limit_targets
-from latebind.rehearse.rehearse import RehearsalError, rehearse
-from latebind.rehearse.steps import Rehearsing, Step
+from latebind.rehearse.rehearse import RehearsalError, Rehearsing, Step, rehearse
 from tests.client import edit
 from tests.programs import assert_success, run_checked
 from tests.rehearse.conftest import GIT

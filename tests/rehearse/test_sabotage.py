@@ -9,7 +9,7 @@ import pytest
 from latebind.config.project import read_project
 from latebind.ecosystems.publishing import FolderFeed
 from latebind.errors import InputError, ToolError
-from latebind.rehearse.publish import publish
+from latebind.rehearse.rehearse import publish
 from latebind.release.make import make_release
 from tests.client import edit, pack_project
 from tests.programs import run_checked
@@ -106,7 +106,7 @@ class Stopping(FolderFeed):
     """A feed that takes one file, and then fails."""
 
     def upload(self, file):
-        if any(self.folder.iterdir()):
+        if any(self.place.iterdir()):
             raise ToolError("the registry answers 500")
         super().upload(file)
 

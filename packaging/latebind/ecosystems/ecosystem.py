@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from latebind.build.stage import Stage
 from latebind.config.config import Config
@@ -14,10 +13,6 @@ from latebind.config.package import Package
 from latebind.config.project import Project
 from latebind.registry import collect
 from loadcheck.model import Kind
-
-if TYPE_CHECKING:
-    from latebind.config.document import ProjectTable
-    from latebind.config.native import Native
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,37 +44,22 @@ class PackageJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedPackage:
-    """A package of the configuration, with what decides about its files."""
-
-    row: Package
-    wheel_name: str
-    """The distribution name of its wheel; "" for none."""
-    in_sdk: bool
-    """Whether SDK archives have it."""
-    floors: Mapping[str, str]
-    """The targets that suit it, each with the oldest system that its libraries are built for."""
-
-    def list_stages(self) -> tuple[str, ...]:
-        """What its files hold."""
-        return tuple(map(self.name_stage, self.floors))
-
-    def name_stage(self, rid: str) -> str:
-        """What its files hold of one target."""
-        return f"stage/{rid}/{self.row.component}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Planning:
     """What package kinds plan from."""
 
-    project: ProjectTable
-    native: Native
-    file: str
-    """The name of the configuration, of which parts of packages are generated."""
-    packages: Mapping[str, PlannedPackage]
+    config: Config
     rids: Sequence[str]
     """The chosen targets."""
+    floors: Mapping[str, Mapping[str, str]]
+    """The targets that suit each package, each with the oldest system that its libraries are built for."""
+
+    def name_stage(self, package: str, rid: str) -> str:
+        """What the files of a package hold of one target."""
+        return f"stage/{rid}/{self.config.packages[package].component}"
+
+    def list_stages(self, package: str) -> tuple[str, ...]:
+        """What the files of a package hold."""
+        return tuple(self.name_stage(package, rid) for rid in self.floors[package])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,8 +64,6 @@ class Stage:
     tool: Installer
     rid: str
     """This machine's target."""
-    packages: Path
-    """The folder of the packages to release."""
 
     @property
     def log(self) -> Path:

@@ -16,7 +16,6 @@ from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.stage import Stage
 from latebind.config.config import Config
-from latebind.config.extension import find_tables
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.maven.config import ECOSYSTEM, MavenConfig, find_runtime_artifact, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
@@ -207,16 +206,14 @@ def _list_dependencies(config: Config, package: str) -> list[MavenArtifact]:
 
 
 def _plan(planning: Planning) -> list[PackageJob]:
-    tables = find_tables({name: package.row for name, package in planning.packages.items()}, MavenConfig)
-    _refuse_shared_class(tables, planning.file)
-    jobs, version = [], planning.project.version
+    tables, version = maven_tables(planning.config), planning.config.project.version
+    _refuse_shared_class(tables, planning.config.file.name)
+    jobs = []
     for name, table in tables.items():
         _refuse_version(version)
-        package = planning.packages[name]
-        inputs = (*package.list_stages(), *filter(None, [table.source]))
+        rids, inputs = tuple(planning.floors[name]), (*planning.list_stages(name), *filter(None, [table.source]))
         files = {jar_file(table.name, version): inputs, bundle_file(table.name, version): inputs}
-        if package.floors:
-            jobs.append(PackageJob(name=f"jar {name}", package=name, rids=tuple(package.floors), files=files))
+        jobs += [PackageJob(name=f"jar {name}", package=name, rids=rids, files=files)] if rids else []
     return jobs
 
 

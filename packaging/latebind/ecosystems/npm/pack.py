@@ -149,16 +149,14 @@ def _purl(config: Config, name: str) -> str:
 
 
 def _plan(planning: Planning) -> list[PackageJob]:
-    jobs, version = [], planning.project.version
-    for name, package in planning.packages.items():
-        npm = package.row.find_table(NpmConfig)
-        if npm is None or not package.floors:
-            continue
+    jobs, version = [], planning.config.project.version
+    for name, npm in npm_tables(planning.config).items():
+        rids = tuple(planning.floors[name])
         files: dict[str, tuple[str, ...]] = {
-            npm_file(npm_target(npm.name, rid), version): (package.name_stage(rid),) for rid in package.floors
+            npm_file(npm_target(npm.name, rid), version): (planning.name_stage(name, rid),) for rid in rids
         }
-        files[npm_file(npm.name, version)] = (*filter(None, [npm.source]), planning.file)
-        jobs.append(PackageJob(name=f"npm {name}", package=name, rids=tuple(package.floors), files=files))
+        files[npm_file(npm.name, version)] = (*filter(None, [npm.source]), planning.config.file.name)
+        jobs += [PackageJob(name=f"npm {name}", package=name, rids=rids, files=files)] if rids else []
     return jobs
 
 

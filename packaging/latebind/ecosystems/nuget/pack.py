@@ -20,7 +20,7 @@ from latebind.build.stage import Stage
 from latebind.compilers import dotnet
 from latebind.config.config import Config
 from latebind.config.package import NugetConfig, Package
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, PlannedPackage, Planning
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
 from latebind.ecosystems.nuget import layout
 from latebind.ecosystems.nuget.files import nuget_tables
 from latebind.ecosystems.nuget.managed import SOURCES, ManagedBuild, build_managed, source_link
@@ -233,12 +233,12 @@ def nupkg_kind(chosen: Callable[[Package], bool], project: Callable[[PackRun, Pa
             PackageJob(
                 name=f"nupkg {name}",
                 package=name,
-                rids=tuple(package.floors),
+                rids=tuple(planning.floors[name]),
                 source=nuget.managed,
-                files=_list_files(package, nuget, planning),
+                files=_list_files(planning, name, nuget),
             )
-            for name, package in planning.packages.items()
-            if (nuget := package.row.nuget) is not None and chosen(package.row) and package.floors
+            for name, nuget in nuget_tables(planning.config).items()
+            if chosen(planning.config.packages[name]) and planning.floors[name]
         ]
 
     return PackageKind(
@@ -250,14 +250,14 @@ def nupkg_kind(chosen: Callable[[Package], bool], project: Callable[[PackRun, Pa
     )
 
 
-def _list_files(package: PlannedPackage, nuget: NugetConfig, planning: Planning) -> dict[str, tuple[str, ...]]:
+def _list_files(planning: Planning, package: str, nuget: NugetConfig) -> dict[str, tuple[str, ...]]:
     """Several nupkgs only when `split` is true: sizes are not known here."""
-    version, split = planning.project.version, nuget.split is True
-    managed = (planning.file,) if package.row.hosted else tuple(filter(None, [nuget.managed]))
-    whole = (planning.file, *managed) if split else (*package.list_stages(), *managed)
+    config, version, split = planning.config, planning.config.project.version, nuget.split is True
+    managed = (config.file.name,) if config.packages[package].hosted else tuple(filter(None, [nuget.managed]))
+    whole = (config.file.name, *managed) if split else (*planning.list_stages(package), *managed)
     files = {nupkg_file(nuget.id, version): tuple(dict.fromkeys(whole))}
-    for rid in package.floors if split else ():
-        files[nupkg_file(part_id(nuget.id, rid), version)] = (package.name_stage(rid),)
+    for rid in planning.floors[package] if split else ():
+        files[nupkg_file(part_id(nuget.id, rid), version)] = (planning.name_stage(package, rid),)
     return files | ({snupkg_file(nuget.id, version): managed} if managed else {})
 
 

@@ -287,11 +287,11 @@ def _papers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[E
 
 def _plan(planning: Planning) -> list[PackageJob]:
     """An archive for each target, with the packages whose runtime exists there."""
-    project, jobs = planning.project, []
+    project, jobs = planning.config.project, []
     for rid in planning.rids:
-        packages = [package for package in planning.packages.values() if package.in_sdk and rid in package.floors]
+        packages = [name for name in planning.config.sdk_packages if rid in planning.floors[name]]
         if packages:
-            files = {sdk_file(project, rid): tuple(package.name_stage(rid) for package in packages)}
+            files = {sdk_file(project, rid): tuple(planning.name_stage(name, rid) for name in packages)}
             jobs.append(PackageJob(name=f"sdk {rid}", package=project.name, rids=(rid,), files=files))
     return jobs
 

@@ -147,15 +147,16 @@ def _bundle(dsymutil: Path, library: Path, name: str) -> Iterator[Entry]:
 
 
 def _plan(planning: Planning) -> list[PackageJob]:
-    project, components = planning.project, sorted({package.row.component for package in planning.packages.values()})
+    config = planning.config
+    components = sorted({package.component for package in config.packages.values()})
     return [
         PackageJob(
             name=f"symbols {rid}",
-            package=project.name,
+            package=config.project.name,
             rids=(rid,),
-            files={symbols_file(project, rid): tuple(f"stage/{rid}/{component}" for component in components)},
+            files={symbols_file(config.project, rid): tuple(f"stage/{rid}/{component}" for component in components)},
         )
-        for rid in (planning.rids if planning.native.symbols else ())
+        for rid in (planning.rids if config.document.native.symbols else ())
     ]
 
 

@@ -132,13 +132,13 @@ def _move_into_place(path: Path, destination: Path) -> Path:
 
 def plan_wheels(planning: Planning, title: str, is_for: Callable[[Package], bool]) -> list[PackageJob]:
     """A job for each wheel of some packages. One CPython's own ABI is configured only for this machine."""
-    jobs, version = [], planning.project.version
-    for name, package in planning.packages.items():
-        wheel = package.row.wheel
-        if wheel is None or not is_for(package.row):
+    jobs, config = [], planning.config
+    for name, package in config.packages.items():
+        wheel, floors = package.wheel, planning.floors[name]
+        if wheel is None or not is_for(package):
             continue
-        for rid, kind in product(package.floors, wheel.kinds):
-            file = wheel_file(package.wheel_name, version, tag(kind, rid, package.floors[rid]))
+        for rid, kind in product(floors, wheel.kinds):
+            file = wheel_file(config.wheel_name(name), config.project.version, tag(kind, rid, floors[rid]))
             is_planned = kind != "cpython" or rid == host_rid()
             job = PackageJob(
                 name=" ".join(filter(None, (title, name, rid, own_abi_python(kind)))),
@@ -146,7 +146,7 @@ def plan_wheels(planning: Planning, title: str, is_for: Callable[[Package], bool
                 rids=(rid,),
                 source=wheel.source,
                 variant=kind,
-                files={file: (package.name_stage(rid), wheel.source or planning.file)} if is_planned else {},
+                files={file: (planning.name_stage(name, rid), wheel.source or config.file.name)} if is_planned else {},
             )
             jobs.append(job)
     return jobs
@@ -168,18 +168,22 @@ def _is_for(package: Package) -> bool:
 
 def _plan_sdists(planning: Planning) -> list[PackageJob]:
     """None where latebind could not build the native files from one."""
-    native, version = planning.native, planning.project.version
+    config, native = planning.config, planning.config.document.native
+    if native.build == "external":
+        return []
+    files = {
+        name: (sdist_file(config.wheel_name(name), config.project.version), package.wheel.source)
+        for name, package in config.packages.items()
+        if package.wheel is not None and package.wheel.source
+    }
     return [
         PackageJob(
             name=f"sdist {name}",
             package=name,
-            source=wheel.source,
-            files={
-                sdist_file(package.wheel_name, version): (wheel.source, native.source, "loader", planning.file),
-            },
+            source=source,
+            files={file: (source, native.source, "loader", config.file.name)},
         )
-        for name, package in planning.packages.items()
-        if native.build != "external" and (wheel := package.row.wheel) is not None and wheel.source
+        for name, (file, source) in files.items()
     ]
 
 

@@ -26,7 +26,6 @@ from latebind.system.serve import find_free_port, serve
 from latebind.verify.cases.index import installer_environment, run_installer
 from latebind.verify.cases.installers import consumer_environment, find_uv, python_of
 
-
 _TOOLS = ("pypiserver>=2.3", "twine>=6")
 _TIME_LIMIT = 600.0
 _LINK = re.compile(r'href="(?P<path>[^"#]+)#sha256=(?P<sha256>[0-9a-f]{64})"')
