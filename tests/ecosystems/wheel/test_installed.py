@@ -55,7 +55,7 @@ def install(tool, folder, wheel, *, target):
 @pytest.mark.parametrize("tool", ["uv", "pip"])
 def test_each_file_is_found_and_a_changed_or_removed_one_is_named(wheel, tmp_path, tool, target):
     site = install(tool, tmp_path, wheel, target=target)
-    found = {file.name: file.place for file in list_installed(site, wheel)}
+    found = dict(list_installed(site, wheel))
     assert found.keys() == FILES.keys()
     for name in FILES.keys() - {"tinyd-1.0.dist-info/METADATA", "tinyd-1.0.dist-info/WHEEL"}:
         data = found[name].read_bytes()

@@ -57,7 +57,7 @@ def _pack(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
         classes |= {name: data for name, data in described.items() if name.endswith(".class")}
         sources |= {name: data for name, data in described.items() if name.endswith(".java")}
     pom = _render_own_pom(config, package).encode()
-    shared = [*_describe(config, package, pom), *_licenses(config, package, stages)]
+    shared = _describe(config, package, stages, pom)
     jar, bundle = outdir / jar_file(table.name, version), outdir / bundle_file(table.name, version)
     purl = f"pkg:maven/{table.group}/{table.name}@{version}"  # purl-spec, type maven
     bill = Entry(name=f"META-INF/sbom/{sbom_file(config)}", data=sbom(config, package, stages, purl))
@@ -132,8 +132,8 @@ def _library_names(config: Config, package: str, stage: Stage) -> list[str]:
     return sorted(names, key=lambda name: (name != exporter.name, name))
 
 
-def _describe(config: Config, package: str, pom: bytes) -> list[Entry]:
-    """Manifest and Maven's own metadata."""
+def _describe(config: Config, package: str, stages: Sequence[Stage], pom: bytes) -> list[Entry]:
+    """Manifest, Maven's own metadata, and licenses."""
     table, version = maven_tables(config)[package], config.project.version
     manifest = {
         "Manifest-Version": "1.0",
@@ -144,16 +144,11 @@ def _describe(config: Config, package: str, pom: bytes) -> list[Entry]:
     text = "".join(f"{key}: {value}\r\n" for key, value in manifest.items()) + "\r\n"
     folder = f"META-INF/maven/{table.group}/{table.name}"
     properties = f"artifactId={table.name}\ngroupId={table.group}\nversion={version}\n"
-    return _entries(
-        {_MANIFEST: text.encode(), f"{folder}/pom.xml": pom, f"{folder}/pom.properties": properties.encode()}
-    )
-
-
-def _licenses(config: Config, package: str, stages: Sequence[Stage]) -> list[Entry]:
-    texts = package_notices(config, [package], stages)
+    described = {_MANIFEST: text.encode(), f"{folder}/pom.xml": pom, f"{folder}/pom.properties": properties.encode()}
+    licenses = dict(package_notices(config, [package], stages))
     if file := config.project.license_file:
-        texts = {**texts, Path(file).name: (config.root / file).read_bytes()}
-    return _entries({f"META-INF/{name}": data for name, data in texts.items()})
+        licenses[Path(file).name] = (config.root / file).read_bytes()
+    return [*_entries(described), *_entries({f"META-INF/{name}": data for name, data in licenses.items()})]
 
 
 def _entries(files: Mapping[str, bytes]) -> list[Entry]:

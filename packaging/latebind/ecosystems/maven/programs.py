@@ -97,7 +97,7 @@ def describe_module(
     with tempfile.TemporaryDirectory(prefix="latebind-java-") as folder_name:
         folder = Path(folder_name)
         _write(classes, folder / "classes")
-        used = ["java.base"] if uses_base else _list_used_modules(jdk, folder / "classes")
+        used = ["java.base"] if uses_base else list_used_modules(jdk, folder / "classes")
         lines = [f"  requires {module};" for module in used if module != "java.base"]
         lines += [f"  requires transitive {module};" for module in others]
         lines += [f"  exports {package};" for package in packages]
@@ -117,7 +117,8 @@ def describe_module(
     return {f"{MODULE}.java": source.encode(), f"{MODULE}.class": compiled}
 
 
-def _list_used_modules(jdk: Path, classes: Path) -> list[str]:
+def list_used_modules(jdk: Path, classes: Path) -> list[str]:
+    """The modules of the JDK that classes use."""
     command: list[str | Path] = [jdk / "jdeps", "--ignore-missing-deps", "--print-module-deps", classes]
     return run(command, timeout=_TIME_LIMIT).output.split()[-1].split(",")
 

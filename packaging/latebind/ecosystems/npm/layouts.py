@@ -134,9 +134,12 @@ LAYOUTS: tuple[NodeLayout, ...] = (
 )  # fmt: skip
 
 
-def find_layout(name: str) -> NodeLayout | None:
-    """The layout of that name; None for the ordinary one."""
-    return next((layout for layout in LAYOUTS if layout.name == name), None)
+ORDINARY = NodeLayout(name="node", title="")
+
+
+def find_layout(name: str) -> NodeLayout:
+    """The layout of that name."""
+    return next((layout for layout in LAYOUTS if layout.name == name), ORDINARY)
 
 
 def install_layout(layout: NodeLayout, app: Path, home: Path, log: Path) -> None:

@@ -75,14 +75,15 @@ def entry_points(own_files: Collection[str]) -> dict[str, Any]:
 
     `own_files` are the names of the project's files, with those of copied_types().
     """
-    generated = _both(GENERATED)
+    generated = {
+        "import": {"types": f"./{GENERATED}.d.mts", "default": f"./{GENERATED}.mjs"},
+        "require": {"types": f"./{GENERATED}.d.cts", "default": f"./{GENERATED}.cjs"},
+    }
     required = next((name for name in REQUIRED if name in own_files), "")
     imported = IMPORTED if IMPORTED in own_files else ""
     required_types = _REQUIRED_TYPES if _REQUIRED_TYPES in own_files else _TYPES
-    by_import, by_require = (
-        _add_types(imported, _IMPORTED_TYPES, own_files),
-        _add_types(required, required_types, own_files),
-    )
+    by_import = _add_types(imported, _IMPORTED_TYPES, own_files)
+    by_require = _add_types(required, required_types, own_files)
     entry = {"import": by_import, "require": by_require} if imported and required else by_import or by_require
     main = required or imported or f"{GENERATED}.cjs"
     types = next((name for name in (_TYPES, _REQUIRED_TYPES, _IMPORTED_TYPES) if name in own_files), "")
@@ -102,13 +103,6 @@ def copied_types(own_files: Collection[str]) -> dict[str, str]:
     """
     needed = IMPORTED in own_files and _TYPES in own_files and _IMPORTED_TYPES not in own_files
     return {_IMPORTED_TYPES: _TYPES} if needed else {}
-
-
-def _both(stem: str) -> dict[str, Any]:
-    return {
-        "import": {"types": f"./{stem}.d.mts", "default": f"./{stem}.mjs"},
-        "require": {"types": f"./{stem}.d.cts", "default": f"./{stem}.cjs"},
-    }
 
 
 def _add_types(file: str, types: str, own_files: Collection[str]) -> dict[str, str]:

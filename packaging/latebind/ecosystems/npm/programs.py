@@ -9,6 +9,7 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from packaging.version import Version
 
@@ -35,16 +36,20 @@ _UNREACHABLE = frozenset(
 """npm's codes of a registry that does not answer or denies access; E404 and ETARGET: it lacks the package."""
 
 
-def node() -> Path:
-    """Node.js. Raises NotRun `no-node`."""
-    return _program("node")
+def find_program(name: Literal["node", "npm"]) -> Path:
+    """Node.js or npm. Raises NotRun `no-node`."""
+    program = which(name)
+    if program is None:
+        raise NotRun("no-node", "there is no Node.js with npm on PATH")
+    return program
 
 
 def run_npm(arguments: Sequence[str | Path], folder: Path, home: Path, log: Path | None = None) -> str:
     """What npm prints, in a folder. Raises NotRun `no-node` or `no-index`, otherwise ToolError."""
-    program = _program("npm")
     try:
-        return run([program, *arguments], cwd=folder, env=npm_environment(home), timeout=_TIME_LIMIT, log=log).output
+        return run(
+            [find_program("npm"), *arguments], cwd=folder, env=npm_environment(home), timeout=_TIME_LIMIT, log=log
+        ).output
     except ToolError as error:
         code = _CODE.search(error.message)
         if code and code[1] in _UNREACHABLE:
@@ -110,13 +115,6 @@ def fitting(question: Question, listed: Sequence[str]) -> tuple[str, ...]:
     if chosen is None:
         chosen = [version for version in every if str(version) == question.entry]
     return tuple(map(str, chosen[-1:]))
-
-
-def _program(name: str) -> Path:
-    program = which(name)
-    if program is None:
-        raise NotRun("no-node", "there is no Node.js with npm on PATH")
-    return program
 
 
 PROGRAMS = (

@@ -14,11 +14,10 @@ from typing import Any
 
 from latebind.ecosystems.npm.config import npm_tables
 from latebind.ecosystems.npm.consumer import NODE
-from latebind.ecosystems.npm.programs import NPM_INSTALL, node, node_environment, npm_environment, run_npm
+from latebind.ecosystems.npm.programs import NPM_INSTALL, find_program, node_environment, npm_environment, run_npm
 from latebind.ecosystems.publishing import AGAIN, Publisher, Registry, Rehearsal, Stage, run_script
 from latebind.errors import NotRun, ToolError
 from latebind.formats import find_format
-from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.system.serve import find_free_port, serve
 
@@ -70,8 +69,7 @@ class LocalNpm:
 
     def upload(self, file: Path) -> None:
         """See Registry."""
-        npm = which("npm")
-        argv: list[str | Path] = [npm or "npm", "publish", file, "--ignore-scripts", *self._options]
+        argv: list[str | Path] = [find_program("npm"), "publish", file, "--ignore-scripts", *self._options]
         environment = {**npm_environment(self.home), **_RETRIES}
         run(argv, cwd=self.folder, env=environment, timeout=_TIME_LIMIT, log=self.log, advice=AGAIN)
 
@@ -84,7 +82,7 @@ class LocalNpm:
 @contextmanager
 def open_npm(stage: Stage) -> Iterator[LocalNpm]:
     """An npm registry of this machine. Raises NotRun without Node.js or a registry that has verdaccio."""
-    program, home, server, port = node(), stage.tool.home, stage.folder / "server", find_free_port()
+    program, home, server, port = find_program("node"), stage.tool.home, stage.folder / "server", find_free_port()
     server.mkdir()
     (server / "package.json").write_text(json.dumps(_SERVER), encoding="utf-8")
     run_npm(NPM_INSTALL, server, home, stage.log)
@@ -109,7 +107,7 @@ def install_npm(stage: Stage, registry: Registry) -> str:
     names = [f"{table.name}@{config.project.version}" for table in npm_tables(config).values()]
     runtimes = [runtime.traits.npm for runtime in config.document.runtime if runtime.traits.npm]
     run_npm([*NPM_INSTALL, "--registry", registry.place, *names, *runtimes], app, stage.tool.home, stage.log)
-    outcome = run_script(stage, [node(), app / str(manifest["main"])], node_environment(stage.tool.home))
+    outcome = run_script(stage, [find_program("node"), app / str(manifest["main"])], node_environment(stage.tool.home))
     return f"npm install {' '.join([*names, *runtimes])}: {outcome}"
 
 

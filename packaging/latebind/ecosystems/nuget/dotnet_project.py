@@ -93,7 +93,13 @@ def run_built(  # noqa: PLR0913  # a consumer, what it computes, where, and how 
         name="the .NET consumer",
         result=result,
         cwd=cwd or work,
-        env=_runtime_environment(consumer, work),
+        # A program finds .NET by DOTNET_ROOT, and unpacks what it carries below `work`.
+        env={
+            "DOTNET_ROOT": str(dotnet.find(consumer.environment).resolve().parent),
+            **dotnet.private(consumer.environment, work / "home"),
+            "DOTNET_BUNDLE_EXTRACT_BASE_DIR": str(work / "unpacked"),
+            **consumer.variables,
+        },
         log=log,
         user=user,
         advice=advice,
@@ -170,14 +176,6 @@ def _start(consumer: DotnetConsumer, host: Path, out: Path, work: Path) -> tuple
     if consumer.layout.application:
         return (host, out / f"{_project_name(work / 'application')}.dll", name)
     return (host, out / f"{name}.{'exe' if consumer.layout.start == 'mono' else 'dll'}")
-
-
-def _runtime_environment(consumer: DotnetConsumer, work: Path) -> dict[str, str]:
-    """For the consumer itself. A program finds .NET by DOTNET_ROOT, and unpacks what it carries below `work`."""
-    root = str(dotnet.find(consumer.environment).resolve().parent)
-    environment = dotnet.private(consumer.environment, work / "home")
-    unpacked = str(work / "unpacked")
-    return {"DOTNET_ROOT": root, **environment, "DOTNET_BUNDLE_EXTRACT_BASE_DIR": unpacked, **consumer.variables}
 
 
 def _lay_out(consumer: DotnetConsumer, work: Path) -> Path:

@@ -134,7 +134,8 @@ def _own_properties(framework: str, obj: Path, project: Path) -> dict[str, str]:
         "TargetFramework": framework,
         # The default is a source file in the system's temporary folder, whose path the symbols name.
         "TargetFrameworkMonikerAssemblyAttributesPath": str(obj / "TargetFramework.cs"),
-        "PathMap": _path_map({obj: "/_obj/", project.resolve(): SOURCES}),
+        # What the compiler writes of each folder instead of its path. %2C is MSBuild's comma.
+        "PathMap": f"{obj}/=/_obj/%2C{project.resolve()}/={SOURCES}",
         "BaseIntermediateOutputPath": f"{obj}/",
     }
 
@@ -258,11 +259,6 @@ def _identity(csproj: Path) -> tuple[tuple[str, ...], str]:
             advice="Write the frameworks themselves: <TargetFrameworks>netstandard2.0;net8.0</TargetFrameworks>.",
         )
     return frameworks, (root.findtext(".//AssemblyName") or csproj.stem).strip()
-
-
-def _path_map(folders: Mapping[Path, str]) -> str:
-    """The compiler's PathMap: what it writes of each folder instead of its path. %2C is MSBuild's comma."""
-    return "%2C".join(f"{folder}/={name}" for folder, name in folders.items())
 
 
 def source_link(repository: str, commit: str, folder: PurePath, mapped: str) -> str:

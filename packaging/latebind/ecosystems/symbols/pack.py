@@ -118,21 +118,16 @@ def _match_twin(rid: str, library: Path, twin: Path) -> Loaded:
         shipped, other = (read_loaded(path.read_bytes(), path.name) for path in (library, twin))
     except (InputError, OSError) as error:
         raise NotRun(_REASON, f"{rid}: symbols cannot be matched to the library: {error}") from error
-    if difference := _difference(shipped, other):
+    blocks = sorted({*shipped.blocks, *other.blocks})
+    if differing := [block for block in blocks if shipped.blocks.get(block) != other.blocks.get(block)]:
         raise NotRun(
             _REASON,
             f"{rid}: {library.name} differs from the shipped library when it is built with debug information: "
-            f"{difference}",
+            f"{', '.join(differing[:3])}",
             advice="Usual reasons are C++ compiled with zig, an imported stage, or different build options: "
             f"{DOCS}/symbols.md",
         )
     return shipped
-
-
-def _difference(shipped: Loaded, twin: Loaded) -> str:
-    """Where two libraries differ in what is loaded; "" when it is the same."""
-    blocks = {*shipped.blocks, *twin.blocks}
-    return ", ".join(sorted(block for block in blocks if shipped.blocks.get(block) != twin.blocks.get(block))[:3])
 
 
 def _bundle(dsymutil: Path, library: Path, name: str) -> Iterator[Entry]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution
-from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
 from latebind.verify.cases.index import installer_environment
-from latebind.verify.cases.installers import Installer, Uv, consumer_environment
+from latebind.verify.cases.installers import Uv, consumer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.bytecode import give_byte_code, keep_byte_code
 from latebind.verify.run.supply import SHARED, Environment, empty_environment, runtime_libraries
@@ -60,8 +59,8 @@ class Installed:
     """The interpreter's own folder."""
     library: str
     """The runtime's installed library, as the consumer's system names it; "" without one."""
-    files: tuple[InstalledFile, ...]
-    """Those of the wheels."""
+    files: Mapping[str, Path]
+    """Those of the wheels, by their names in them."""
 
 
 def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
@@ -75,7 +74,9 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         machine = msgspec.structs.replace(machine, python=python.path, python_version=python.version)
     tool, folder = bench.supply.installer_for(machine), bench.work / situation.folder
     if situation.link_mode:
-        tool = _link_by(tool, situation.link_mode)
+        if not isinstance(tool, Uv):
+            raise NotRun("no-program", "only uv links files from its cache")
+        tool = dataclasses.replace(tool, link_mode=situation.link_mode)
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
     _share_byte_code(bench, environment, give_byte_code)
@@ -97,12 +98,6 @@ def _share_byte_code(bench: Bench, environment: Environment, share: Callable[...
 def _names(bench: Bench) -> list[str]:
     """The distributions of the project."""
     return [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
-
-
-def _link_by(tool: Installer, mode: str) -> Installer:
-    if not isinstance(tool, Uv):
-        raise NotRun("no-program", "only uv links files from its cache")
-    return dataclasses.replace(tool, link_mode=mode)
 
 
 def upgrade(bench: Bench, ready: Installed) -> None:
@@ -197,12 +192,12 @@ def _apart(bench: Bench) -> list[str]:
     return [*runtime, *bench.config.document.verify.python_requires, *bench.situation.also]
 
 
-def _list_files(site: Path, wheels: list[Artifact]) -> tuple[InstalledFile, ...]:
+def _list_files(site: Path, wheels: list[Artifact]) -> dict[str, Path]:
     """The files of our wheels, which have the very bytes of dist/, whose hashes the report has."""
     for wheel in wheels:
         if sha256(wheel.path) != wheel.sha256:
             raise LatebindError(f"{wheel.path.name} changed while it was verified", advice="Run the command again.")
-    return tuple(file for wheel in wheels for file in list_installed(site, wheel.path))
+    return {name: place for wheel in wheels for name, place in list_installed(site, wheel.path)}
 
 
 def _break_runtime(bench: Bench, environment: Environment) -> str:
@@ -220,11 +215,11 @@ def disturbances(ready: Installed, log: Path) -> list[str]:
     Whatever a library does then, it does to every host. No consumer notices a line on its output, a signal handler
     replaced, or a process ended with status 0 before anything was computed.
     """
-    files = (file for file in ready.files if file.name.endswith(_SUFFIXES) or ".so." in file.name)
     return [
         problem
-        for file in sorted(files, key=attrgetter("name"))
-        for problem in _disturbances_of(file.place, ready.environment, ready.home, log)
+        for name, place in sorted(ready.files.items())
+        if name.endswith(_SUFFIXES) or ".so." in name
+        for problem in _disturbances_of(place, ready.environment, ready.home, log)
     ]
 
 
@@ -242,17 +237,8 @@ def _disturbances_of(library: Path, environment: Environment, home: Path, log: P
     yield from (f"{library.name} changes {what} when it is loaded" for what in json.loads(out.read_bytes()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledFile:
-    """A file of a wheel in an environment."""
-
-    name: str
-    """In the wheel."""
-    place: Path
-
-
-def list_installed(site: Path, wheel: Path) -> Iterator[InstalledFile]:
-    """Every file of a wheel that is installed in `site`, with the very bytes that the wheel has; without RECORD.
+def list_installed(site: Path, wheel: Path) -> Iterator[tuple[str, Path]]:
+    """Each file of a wheel, and where it is installed in `site` with the very bytes that the wheel has; without RECORD.
 
     The files of `NAME.data/SCHEME/` are where the installed RECORD says.
 
@@ -277,7 +263,7 @@ def list_installed(site: Path, wheel: Path) -> Iterator[InstalledFile]:
                 raise LatebindError(
                     f"{name} of {wheel.name} is not installed, or differs: {places[0] if places else site}"
                 )
-            yield InstalledFile(name=name, place=place)
+            yield name, place
 
 
 def _split_data(path: PurePosixPath) -> tuple[str, PurePosixPath]:
