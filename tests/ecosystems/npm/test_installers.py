@@ -17,7 +17,7 @@ import pytest
 from loadcheck.readers.package_json import MANIFEST
 from testing.needs import require_programs
 from testing.npm_tools import install_tools
-from tests.client import member, pack_project
+from tests.client import member, pack_project, write_files
 from tests.ecosystems.npm.test_pack import RIDS, project
 from tests.programs import run_program
 
@@ -96,9 +96,7 @@ def install(tmp_path, tools, registry):
 
     def install_application(installer):
         app = tmp_path / "app"
-        for name, text in {MANIFEST: json.dumps(APPLICATION), **installer.files}.items():
-            (app / name).parent.mkdir(parents=True, exist_ok=True)
-            (app / name).write_text(text)
+        write_files(app, {MANIFEST: json.dumps(APPLICATION), **installer.files})
         ended = run_program(*fill(installer.command), cwd=app, env=environment())
         assert ended.returncode == 0, ended.stdout + ended.stderr
         return app

@@ -13,7 +13,7 @@ from latebind.ecosystems.nuget.nuspec import Dependency
 from latebind.ecosystems.nuget.pack import describe, pack_nupkgs
 from latebind.errors import BuildError
 from loadcheck.model import Rid
-from tests.client import member, members
+from tests.client import member, members, write_files
 from tests.dotnet_support import RID, make_config, make_stage
 
 FRAMEWORKS = ("netstandard2.0", "netstandard2.1")
@@ -200,9 +200,7 @@ def with_headers(root, rid, text="int demo(void);"):
     """A stage with a header, and for Windows an import library and a static one."""
     windows = {"bin/demo_native.dll": "x", "lib/demo_native.lib": rid, "lib/still.lib": "!<arch>\n"}
     files = {"include/demo/demo.h": text, **(windows if rid.startswith("win") else {"lib/libdemo.so": "x"})}
-    for name, data in files.items():
-        (root / rid / "core" / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / rid / "core" / name).write_text(data, encoding="utf-8")
+    write_files(root / rid / "core", files)
     write_manifest(root / rid, rid=Rid(rid), key="k", source_hash="s", toolchain="host", floor="2.28")
     return open_stage(root / rid)
 

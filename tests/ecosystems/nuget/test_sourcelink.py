@@ -6,11 +6,12 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from latebind.ecosystems.nuget.managed import SOURCES, build_managed, source_link
+from latebind.ecosystems.nuget.managed import SOURCES, source_link
 from testing.dotnet_reader import PROJECT
 from testing.needs import dotnet_environment
 from tests.build.test_commit import git
 from tests.client import CONFIG, edit, member, write_client, write_files
+from tests.ecosystems.nuget.test_managed import build as build_managed
 from tests.programs import assert_success
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
@@ -20,8 +21,7 @@ SOURCE = "namespace Tiny { public static class Adding { public static int Two() 
 
 def build(tmp_path, link, project=PROJECT):
     folder = write_files(tmp_path / "a (b) é" / "Tiny", {"Tiny.csproj": project, "Adding.cs": SOURCE})
-    arguments = {"version": "1.2.3", "environment": dotnet_environment(), "home": tmp_path / "home"}
-    (built,) = build_managed(folder, tmp_path / "out", source_link=link, **arguments)
+    (built,) = build_managed(folder, tmp_path, source_link=link)
     return built
 
 
