@@ -14,10 +14,10 @@ from typing import Any
 
 from latebind.ecosystems.npm.config import npm_tables
 from latebind.ecosystems.npm.consumer import NODE
+from latebind.ecosystems.npm.files import FORMATS
 from latebind.ecosystems.npm.programs import NPM_INSTALL, find_program, node_environment, npm_environment, run_npm
 from latebind.ecosystems.publishing import AGAIN, Publisher, Registry, Rehearsal, Stage, run_script
 from latebind.errors import NotRun, ToolError
-from latebind.formats import find_format
 from latebind.system.run import run
 from latebind.system.serve import find_free_port, serve
 
@@ -51,10 +51,7 @@ class LocalNpm:
 
     def find(self, file: Path) -> str:
         """The file's SHA-256 where npm has the same integrity, another text where it has another, "" for none."""
-        form = find_format(file.name)
-        identity = form.identify(file) if form else None
-        if identity is None:
-            raise AssertionError(file)
+        identity = FORMATS[0].identify(file)
         ident = f"{identity.name}@{identity.version}"
         try:
             answer = run_npm(["view", ident, "dist.integrity", "--json", *self._options], self.folder, self.home)

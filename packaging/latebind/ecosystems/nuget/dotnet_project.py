@@ -33,8 +33,8 @@ class DotnetConsumer:
     """A console project, the packages that it gets, and how it is built.
 
     `project` is the folder with the .csproj, which is copied; `version` is the packages' version, PEP 440.
-    `runtime_version` is the runtime package's, "" to leave it out. `framework` is what it is built for, by default the
-    SDK's own, which needs no package.
+    `runtime_version` is the runtime package's, "" to leave it out. It is built for the SDK's own framework, which needs
+    no package, unless the layout names another.
     `environment` is the whole environment in which `dotnet` runs.
     """
 
@@ -45,7 +45,6 @@ class DotnetConsumer:
     layout: Layout = BUILD
     rid: str = "linux-x64"
     runtime_version: str = ""
-    framework: str = ""
     properties: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     """Added to the environment in which the consumer itself runs."""
@@ -121,7 +120,7 @@ def build_consumer(consumer: DotnetConsumer, work: Path, *, log: Path | None = N
     if needed and int(sdk.partition(".")[0]) < needed:
         raise NotRun("no-sdk", f"the test case needs .NET SDK {needed}.0 or newer, but {sdk} is installed")
     references = str(mono_install.references) if mono_install else ""
-    properties = _properties(consumer, consumer.framework or dotnet.own_framework(sdk), references)
+    properties = _properties(consumer, dotnet.own_framework(sdk), references)
     defines = [f"-p:{key}={value}" for key, value in properties.items()]
     command = [part.format(rid=consumer.rid) for part in consumer.layout.command]
     argv = [program, *command, *defines, "--nologo", "-c", "Release", *_output(consumer, work)]
@@ -150,7 +149,7 @@ def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Pa
     packages = [f"{path.name} {hash_file(path)}" for path in consumer.packages]
     project = hash_tree(consumer.project, without=MSBUILD_OUTPUTS)
     properties = chain.from_iterable(sorted(consumer.properties.items()))
-    settings = (project, consumer.version, consumer.rid, consumer.runtime_version, consumer.framework)
+    settings = (project, consumer.version, consumer.rid, consumer.runtime_version)
 
     def build(folder: Path, build_log: Path) -> None:
         built = build_consumer(consumer, folder, log=build_log)

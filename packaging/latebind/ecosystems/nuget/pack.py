@@ -106,6 +106,7 @@ def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), co
     Raises BuildError when its version has no form in NuGet.
     """
     nuget, project = nuget_tables(config)[package], config.project
+    others = (config.packages[name].nuget for name in config.packages[package].requires)
     return Nuspec(
         id=nuget.id,
         version=semantic_version(project.version),
@@ -118,19 +119,16 @@ def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), co
         repository=project.repository,
         commit=commit,
         tags=nuget.tags,
-        dependencies=(*_siblings(config, package), *_runtime(config, package)),
+        dependencies=(
+            *(Dependency(id=other.id, range=same_minor(project.version)) for other in others if other is not None),
+            *_runtime(config, package),
+        ),
     )
 
 
-def _native(job: _Job) -> list[Entry]:
-    """The libraries of the targets, and what a plugin has next to its own."""
-    globs = job.config.packages[job.package].companions
-    further = [
-        Entry(name=f"runtimes/{stage.rid}/native/{file.name}", data=file.read_bytes())
-        for stage in job.stages
-        for file in stage.data(job.component, globs)
-    ]
-    return [*layout.native(job.stages, job.component), *further]
+def _native(job: _Job, *stages: Stage) -> list[Entry]:
+    package = job.config.packages[job.package]
+    return layout.native(stages or job.stages, package.component, package.companions)
 
 
 def _whole(job: _Job) -> Path:
@@ -166,7 +164,7 @@ def _split(job: _Job) -> list[Path]:
             dependencies=(),
         )
         files = [
-            *_native(replace(job, stages=(stage,))),
+            *_native(job, stage),
             *layout.list_assemblies(()),
             *layout.targets_entries(part.id, [stage.rid], part_of=nuspec.id),
             *layout.copy_entries(part.id, stage, job.component),
@@ -203,12 +201,6 @@ def _symbols(job: _Job) -> list[Path]:
     path = job.outdir / snupkg_file(job.nuspec.id, job.config.project.version)
     write_nupkg(path, job.nuspec, render_nuspec(job.nuspec, template="symbols"), files)
     return [path]
-
-
-def _siblings(config: Config, package: str) -> tuple[Dependency, ...]:
-    version = same_minor(config.project.version)
-    others = (config.packages[name].nuget for name in config.packages[package].requires)
-    return tuple(Dependency(id=other.id, range=version) for other in others if other is not None)
 
 
 def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
