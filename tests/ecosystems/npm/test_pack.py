@@ -12,7 +12,7 @@ import pytest
 
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
-from latebind.ecosystems.npm.manifest import entry_points
+from latebind.ecosystems.npm.pack import entry_points
 from latebind.errors import BuildError
 from latebind.filenames import npm_file
 from latebind.pack.planned import plan_packages

@@ -17,8 +17,7 @@ from latebind.config.config import Config, import_name
 from latebind.config.package import Package
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
 from latebind.ecosystems.nuget.pack import nupkg_kind
-from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
-from latebind.ecosystems.wheel.metadata import render_manifest
+from latebind.ecosystems.wheel.metadata import HOOK_GROUP, hook_entry, hook_files, render_manifest
 from latebind.ecosystems.wheel.pack import plan_wheels
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag

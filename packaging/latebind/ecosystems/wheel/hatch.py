@@ -37,11 +37,13 @@ from latebind.config.config import SDIST_BACKEND, SDIST_LOADER, SDIST_NATIVE, Co
 from latebind.config.file import FILE_NAME as CONFIG_NAME
 from latebind.config.file import standalone_text
 from latebind.config.project import Project, find_project, read_project
-from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.ecosystems.wheel.metadata import (
+    HOOK_GROUP,
     KIND_VARIABLE,
     TARGET_VARIABLE,
     WORKDIR_VARIABLE,
+    hook_entry,
+    hook_files,
     metadata_fields,
     page_fields,
     render_manifest,

@@ -1,9 +1,13 @@
-"""What `latebind pack` and the hooks in a wheel's build have in common: variables, metadata and the manifest."""
+"""What a wheel has besides its libraries: metadata, the manifest, and a hook for PyInstaller.
+
+`latebind pack` writes it into the wheels of plugins, and the hooks in the build of a project's own wheel into those.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -12,11 +16,17 @@ from packaging.version import Version
 from latebind.build.stage import Stage, manifest_text
 from latebind.config.config import Config
 from latebind.errors import BuildError
+from latebind.fill import fill
 
 WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
 TARGET_VARIABLE = "LATEBIND_TARGET"
 KIND_VARIABLE = "LATEBIND_WHEEL_KIND"
 """Which of a package's wheels the hook makes: one of WheelConfig.kinds."""
+
+HOOK_GROUP = "pyinstaller40"
+"""The group of entry points that PyInstaller 4.0 and newer read."""
+_USUAL = re.compile(r"lib.*\.(so|dylib)|lib[^.]*\*$|.*\.dll$")
+"""The names that the hook takes of any runtime: others are those of a runtime that the project describes itself."""
 
 MetadataFields = TypedDict(
     "MetadataFields",
@@ -82,3 +92,37 @@ def render_manifest(stage: Stage, files: Collection[Path]) -> str:
     """What some files of a stage were built from, so that `stage --import` can read the wheel that has them."""
     staged_files = tuple(file for file in stage.manifest.files if stage.root / file.path in files)
     return manifest_text(dataclasses.replace(stage.manifest, files=staged_files, key="", imported=False))
+
+
+def hook_files(config: Config, package: str, module: str, distribution: str) -> Mapping[str, str]:
+    """The files of a hook for PyInstaller, by their paths in a wheel: it takes the native files into a frozen program.
+
+    PyInstaller follows imports. It does not see a library that is opened by its path, nor a runtime that is found by
+    its metadata. A wheel names the folder of its hooks by an entry point (PyInstaller manual, "Providing PyInstaller
+    Hooks with your Package"). `module` is the import package, which holds the native files.
+    """
+    runtime = None if config.packages[package].ep else config.runtime_of(package)
+    supplied = runtime.traits.python if runtime else None
+    dependents = [name for name, other in config.packages.items() if package in other.requires]
+    hook = fill(
+        "pyinstaller_hook.py",
+        module=module,
+        runtime=supplied.folder.partition("/")[0] if supplied else "",
+        distributions=_quote_names([distribution, *(supplied.extras.values() if supplied else ())]),
+        files=_quote_names(name for name in (runtime.traits.file_globs if runtime else ()) if not _USUAL.match(name)),
+        dependents=_quote_names(filter(None, map(config.wheel_name, dependents))),
+    )
+    folder = f"{module.replace('.', '/')}/_pyinstaller"
+    return {
+        f"{folder}/__init__.py": fill("pyinstaller_dirs.py", module=module),
+        f"{folder}/hook-{module}.py": hook,
+    }
+
+
+def hook_entry(module: str) -> tuple[str, str]:
+    """Name and object of the entry point."""
+    return "hook-dirs", f"{module}._pyinstaller:get_hook_dirs"
+
+
+def _quote_names(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in dict.fromkeys(names))
