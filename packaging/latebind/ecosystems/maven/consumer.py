@@ -209,7 +209,6 @@ def _add_runtime(repository: Path, runtime: RuntimePreset, version: str, rid: st
     group, _, name = find_runtime_artifact(runtime).partition(":")
     artifact = MavenArtifact(group=group, name=name, version=version)
     folder = _folder(repository, artifact)
-    folder.mkdir(parents=True)
     supply = runtime.supplies[ECOSYSTEM]
     names = getattr(supply.files, target(rid).system)
     beside = {path.name: path for path in library.parent.iterdir() if path.name in names}

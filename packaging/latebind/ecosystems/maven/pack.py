@@ -208,7 +208,8 @@ def _plan(planning: Planning) -> list[PackageJob]:
         _refuse_version(version)
         rids, inputs = tuple(planning.floors[name]), (*planning.list_stages(name), *filter(None, [table.source]))
         files = {jar_file(table.name, version): inputs, bundle_file(table.name, version): inputs}
-        jobs += [PackageJob(name=f"jar {name}", package=name, rids=rids, files=files)] if rids else []
+        if rids:
+            jobs.append(PackageJob(name=f"jar {name}", package=name, rids=rids, files=files))
     return jobs
 
 

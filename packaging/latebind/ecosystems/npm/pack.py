@@ -291,7 +291,8 @@ def _plan(planning: Planning) -> list[PackageJob]:
             npm_file(npm_target(npm.name, rid), version): (planning.name_stage(name, rid),) for rid in rids
         }
         files[npm_file(npm.name, version)] = (*filter(None, [npm.source]), planning.config.file.name)
-        jobs += [PackageJob(name=f"npm {name}", package=name, rids=rids, files=files)] if rids else []
+        if rids:
+            jobs.append(PackageJob(name=f"npm {name}", package=name, rids=rids, files=files))
     return jobs
 
 

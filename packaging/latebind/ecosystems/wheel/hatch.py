@@ -80,7 +80,7 @@ class LatebindMetadataHook(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Called by hatchling. `dependencies` in the hook's own table are kept before those that latebind adds."""
         config = self.project.config
-        package = _package(config, self.config)
+        package = _find_package(config, self.config)
         fields = metadata_fields(config, package, tuple(self.config.get("dependencies", ())))
         if canonicalize_name(metadata["name"]) != canonicalize_name(config.wheel_name(package)):
             raise BuildError(
@@ -99,7 +99,6 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     """Puts the staged libraries of one component into the wheel, and all that a build needs into the sdist."""
 
     PLUGIN_NAME = "latebind"
-    _scratch: Path | None = None
     _notices: Mapping[str, bytes] = MappingProxyType({})
 
     @cached_property
@@ -117,14 +116,23 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     def _rid(self) -> str:
         return os.environ.get(TARGET_VARIABLE) or host_rid()
 
+    @cached_property
+    def _scratch(self) -> Path:
+        """A folder for files of the distribution that the project does not have."""
+        return Path(tempfile.mkdtemp(prefix="latebind-"))
+
     @property
     def _config(self) -> Config:
         return self._project.config
 
     @property
+    def _package(self) -> str:
+        return _find_package(self._config, self.config)
+
+    @property
     def _kind(self) -> str:
         """The kind of the wheel that is made; `latebind pack` names one where the project has several."""
-        wheel = self._config.packages[_package(self._config, self.config)].wheel
+        wheel = self._config.packages[self._package].wheel
         kinds = wheel.kinds if wheel is not None else ()
         named = os.environ.get(KIND_VARIABLE, "")
         return named if named in kinds else kinds[0]
@@ -149,11 +157,10 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
                 # Hatchling still adds the repository's ignore file, where there is a repository.
                 for path in [path for path, name in chosen.items() if name in (".gitignore", ".hgignore")]:
                     del chosen[path]
-            scratch = self._scratch = Path(tempfile.mkdtemp(prefix="latebind-"))
-            chosen |= _write_sdist_files(self._project, Path(self.root), scratch)
+            chosen |= _write_sdist_files(self._project, Path(self.root), self._scratch)
             for name, text in self._license_texts().items():
-                (scratch / name).write_bytes(text)
-                chosen[str(scratch / name)] = f"{_SDIST_LICENSES}/{name}"
+                (self._scratch / name).write_bytes(text)
+                chosen[str(self._scratch / name)] = f"{_SDIST_LICENSES}/{name}"
             self.build_config.build_reserved_paths.update(chosen.values())
         elif self.target_name == "wheel":
             self._add_libraries(build_data, editable=version == "editable")
@@ -172,8 +179,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
 
         Hatchling asks the metadata hook only for fields that the project declares as dynamic.
         """
-        fields = metadata_fields(self._config, _package(self._config, self.config))
-        core = self.metadata.core
+        fields, core = metadata_fields(self._config, self._package), self.metadata.core
         wrong = [] if Version(self.metadata.version) == Version(fields["version"]) else ["version"]
         extras = fields["optional-dependencies"].items()  # the project may have others of its own
         wrong += [] if extras <= core.optional_dependencies.items() else ["optional-dependencies"]
@@ -186,10 +192,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             )
 
     def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:
-        config = self._config
-        package = _package(config, self.config)
-        why = config.explain_not_made(package, self._rid)
-        if why:
+        config, package = self._config, self._package
+        if why := config.explain_not_made(package, self._rid):
             raise BuildError(why, advice=f"Set {TARGET_VARIABLE} to a target for which the package is made.")
         refuse_foreign(self._kind, self._rid)
         with exclusive(self._project.workdir):
@@ -199,9 +203,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         libraries = _choose_libraries(config, package, stage, self._kind)
         build_data["tag"] = self._tag(stage, libraries)
         chosen = build_data["force_include_editable" if editable else "force_include"]
-        for library in libraries:
-            chosen[str(library)] = f"{folder}/{library.name}"
-        self._scratch = Path(tempfile.mkdtemp(prefix="latebind-"))
+        chosen |= {str(library): f"{folder}/{library.name}" for library in libraries}
         if editable:
             chosen |= _write_search_path(folder, self._scratch)
         else:
@@ -232,11 +234,10 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         groups = self.metadata.core.entry_points
         if HOOK_GROUP in groups:
             return
-        module, scratch = folder.replace("/", "."), self._scratch or Path()
+        module = folder.replace("/", ".")
         for name, text in hook_files(self._config, package, module, self.metadata.core.raw_name).items():
-            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-            write_text(scratch / name, text)
-            chosen[str(scratch / name)] = name
+            write_text(self._scratch / name, text)
+            chosen[str(self._scratch / name)] = name
         groups[HOOK_GROUP] = dict([hook_entry(module)])
 
     def _tag(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
@@ -264,8 +265,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         if self.target_name == "wheel":
             name_unix(Path(artifact_path))
             add_notices(Path(artifact_path), self._notices)
-        if self._scratch is not None:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
 
 @hookimpl
@@ -285,7 +285,7 @@ def _read(root: str) -> Project:
     return read_project(*find_project(Path(root), Path(workdir) if workdir else None))
 
 
-def _package(config: Config, table: dict[str, Any]) -> str:
+def _find_package(config: Config, table: dict[str, Any]) -> str:
     name = table.get("package", "")
     if name in config.wheel_sources:
         return str(name)

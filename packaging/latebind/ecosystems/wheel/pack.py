@@ -169,21 +169,16 @@ def _is_for(package: Package) -> bool:
 def _plan_sdists(planning: Planning) -> list[PackageJob]:
     """None where latebind could not build the native files from one."""
     config, native = planning.config, planning.config.document.native
-    if native.build == "external":
-        return []
-    files = {
-        name: (sdist_file(config.wheel_name(name), config.project.version), package.wheel.source)
-        for name, package in config.packages.items()
-        if package.wheel is not None and package.wheel.source
-    }
+    version, inputs = config.project.version, (native.source, "loader", config.file.name)
     return [
         PackageJob(
             name=f"sdist {name}",
             package=name,
-            source=source,
-            files={file: (source, native.source, "loader", config.file.name)},
+            source=wheel.source,
+            files={sdist_file(config.wheel_name(name), version): (wheel.source, *inputs)},
         )
-        for name, (file, source) in files.items()
+        for name, package in config.packages.items()
+        if native.build != "external" and (wheel := package.wheel) is not None and wheel.source
     ]
 
 
