@@ -10,7 +10,7 @@ from latebind.verify.run.remembered import ELSEWHERE as NOT_VERIFYING
 
 ROOTS = {
     "verify": (("verify.run", "verify.cases"), ("consumer", "files", "config")),
-    "pack": (("pack",), ("kinds", "files", "config", "hatch")),
+    "pack": (("pack",), ("pack", "files", "config", "hatch")),
 }
 """Folders, and the modules of each ecosystem, which are imported by name."""
 

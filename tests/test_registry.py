@@ -18,9 +18,7 @@ def test_every_folder_is_an_ecosystem_of_the_registry():
     assert {path.name for path in FOLDER.iterdir() if (path / "__init__.py").is_file()} == set(ECOSYSTEMS)
 
 
-@pytest.mark.parametrize(
-    "part", ["config", "files", "checks", "kinds", "consumer", "programs", "publishing", "suppliers", "rehearsal"]
-)
+@pytest.mark.parametrize("part", ["config", "files", "checks", "pack", "consumer", "programs", "publishing"])
 def test_every_part_of_an_ecosystem_is_loaded(part):
     names = {path.parent.name for path in FOLDER.glob(f"*/{part}.py")} | {
         path.parent.name for path in FOLDER.glob(f"*/{part}/") if path.is_dir()

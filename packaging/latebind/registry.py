@@ -4,13 +4,13 @@ This is the one row of an ecosystem. Its folder below `ecosystems/` has a module
 
 - `config`: PACKAGE_KEYS and PROGRAM_KEYS, its tables and keys of the configuration (`config/extension.py`)
 - `files`: FORMATS, the kinds of its package files (`formats.py`)
-- `checks`: checks of late binding in its packages alone (`checks/entry.py`)
-- `suppliers`: SUPPLIERS, how its packages supply and require a runtime (`checks/supplier.py`)
+- `checks`: checks of late binding in its packages alone (`checks/entry.py`), and SUPPLIERS, how its packages supply and
+  require a runtime (`checks/supplier.py`)
 - `consumer`: CONSUMERS, who installs its packages in `latebind verify`, and HOSTS (`verify/cases/consumer.py`)
-- `kinds`: KINDS, what `latebind pack` makes (`ecosystems/ecosystem.py`)
+- `pack`: KINDS, what `latebind pack` makes (`ecosystems/ecosystem.py`)
 - `programs`: PROGRAMS, what `latebind doctor` looks for (`ecosystems/ecosystem.py`)
-- `publishing`: PUBLISHERS, the jobs of a workflow that publish its packages (`ecosystems/ecosystem.py`)
-- `rehearsal`: REHEARSALS, its local registries for `latebind rehearse` (`ecosystems/rehearsal.py`)
+- `publishing`: PUBLISHERS, the jobs of a workflow that publish its packages, and REHEARSALS, its local registries for
+  `latebind rehearse` (`ecosystems/publishing.py`)
 
 They are imported by name when an engine asks: an engine knows no ecosystem, and an audit never loads what packs.
 """
@@ -28,7 +28,7 @@ ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "maven", "symbols", "sdk")
 
 _FOLDER = Path(__file__).with_name("ecosystems")
 """The copy of latebind in an sdist has a part of it."""
-Part = Literal["config", "files", "checks", "suppliers", "kinds", "consumer", "programs", "publishing", "rehearsal"]
+Part = Literal["config", "files", "checks", "pack", "consumer", "programs", "publishing"]
 
 
 @cache

@@ -142,4 +142,4 @@ def test_links_are_no_companions_of_an_execution_provider(tmp_path):
     folder = epclient.write_ep(tmp_path / "tiny", cmake=cmake, config=config)
     config = load(folder / "latebind.toml")
     stage = stage_target(Project(config=config, workdir=folder), target("linux-x64"))
-    assert [path.name for path in plugin_files(config, "tiny", stage).every] == ["libtiny_ep.so.1"]
+    assert [path.name for path in plugin_files(config, "tiny", stage)] == ["libtiny_ep.so.1"]

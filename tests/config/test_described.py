@@ -9,7 +9,7 @@ import pytest
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
 from latebind.config.file import load_described as load_library
-from latebind.ecosystems.wheel.pack import metadata_fields
+from latebind.ecosystems.wheel.metadata import metadata_fields
 from latebind.errors import ConfigError
 from latebind.tables.libraries import library_files
 from loadcheck.audit import audit_here

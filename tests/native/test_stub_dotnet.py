@@ -58,7 +58,7 @@ def package(shared_folder, tmp_path_factory):
     stage = make_stage(
         folder / "stage", {"core": [build_programs(shared_folder, folder / "built", "", "library") / "liblibrary.so"]}
     )
-    return pack_nupkgs(make_config(folder), "core", [stage], folder / "dist")[0].path
+    return pack_nupkgs(make_config(folder), "core", [stage], folder / "dist")[0]
 
 
 def run_application(work, package, name, runtime=None):

@@ -13,6 +13,12 @@ IGNORED = "/dist/\n/reports/\n/build/\n/stage/\n"
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
 
 
+def commit_all(root):
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "One"]):
+        run_checked(*GIT, *arguments, cwd=root)
+    return root
+
+
 @pytest.fixture
 def project(release_inputs, tmp_path):  # noqa: F811  # the fixture
     """The small project with a clean commit."""
@@ -20,9 +26,7 @@ def project(release_inputs, tmp_path):  # noqa: F811  # the fixture
         release_inputs.project.config.root, tmp_path / "tiny", ignore=shutil.ignore_patterns("build", "stage")
     )
     (root / ".gitignore").write_text(IGNORED, encoding="utf-8")
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "One"]):
-        run_checked(*GIT, *arguments, cwd=root)
-    return root
+    return commit_all(root)
 
 
 @pytest.fixture

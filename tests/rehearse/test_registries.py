@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from latebind.ecosystems.npm.rehearsal import open_npm
-from latebind.ecosystems.rehearsal import Stage
-from latebind.ecosystems.wheel.rehearsal import open_pypi
+from latebind.ecosystems.npm.publishing import open_npm
+from latebind.ecosystems.publishing import Stage
+from latebind.ecosystems.wheel.publishing import open_pypi
 from latebind.errors import InputError, ToolError
-from latebind.rehearse.publish import publish
+from latebind.rehearse.rehearse import publish
 from latebind.verify.cases.installers import installer
 from testing.needs import require_programs
 
@@ -70,7 +70,6 @@ def make_stage(config, release, tmp_path):
             python=sys.executable,
             tool=installer(tmp_path / "home"),
             rid="linux-x64",
-            packages=release / "packages",
         )
 
     return make

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -9,25 +10,22 @@ from latebind.commands.rehearse import summarize
 from latebind.config.file import tables_of
 from latebind.errors import InputError, NotRun
 from latebind.rehearse.clone import limit_targets
-from latebind.rehearse.rehearse import RehearsalError, rehearse
-from latebind.rehearse.steps import Rehearsing, Step
-from tests.client import edit
+from latebind.rehearse.rehearse import RehearsalError, Rehearsing, Step, rehearse
+from tests.client import CONFIG, copy_client, edit, write_files
+from tests.ecosystems.maven.test_consumer import PROGRAM as JAVA
+from tests.ecosystems.maven.test_consumer import SOURCE
+from tests.ecosystems.npm.test_node import PROGRAM as NODE
+from tests.ecosystems.sdk.test_consumer import CMAKE as SDK_CMAKE
+from tests.ecosystems.sdk.test_consumer import PROGRAM as SDK
 from tests.programs import assert_success, run_checked
-from tests.rehearse.conftest import GIT
-from tests.rehearse.everykind import write_every_kind
+from tests.rehearse.conftest import IGNORED, commit_all
 
 STEPS = ["tag", "workflow", "check", "publish", "repeat", "install", "download", "verify"]
 
 
-def commit_all(root):
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "One"]):
-        run_checked(*GIT, *arguments, cwd=root)
-
-
 @pytest.mark.slow
 def test_every_kind_of_package_is_published_installed_and_verified(latebind, tmp_path):
-    root = write_every_kind(tmp_path / "tiny")
-    commit_all(root)
+    root = commit_all(write_every_kind(tmp_path / "tiny"))
     results = json.loads(assert_success(latebind("-C", root, "rehearse", "--json", timeout=600)))
     assert list(dict.fromkeys(result["step"] for result in results)) == STEPS
     installed = {result["part"]: result["outcome"] for result in results if result["step"] == "install"}
@@ -116,3 +114,64 @@ def begin(config, tmp_path):
 def test_the_clone_has_this_machines_targets_only(text):
     limited = tables_of(limit_targets(text, ["linux-x64"]))
     assert limited.get("tool", {}).get("latebind", limited)["targets"]["include"] == ["linux-x64"]
+
+
+TABLES = """
+npm = { name = "@acme/tiny", dependencies = { koffi = "^3" } }
+maven = { group = "io.github.acme", name = "tiny" }
+sdk = true
+
+[verify]
+python = "verify/python/smoke.py"
+node = "verify/node"
+java = "verify/java"
+c = "verify/c"
+sdk = "verify/sdk"
+"""
+PYTHON = """\
+import ctypes
+import json
+import pathlib
+import sys
+
+import tiny
+
+library = str(next(pathlib.Path(tiny.__file__).parent.glob("*tiny.*so*")))
+right = ctypes.CDLL(library).tiny_add(2, 3) == 5
+result = {"passed": ["adds"] if right else [], "libraries": [library]}
+pathlib.Path(sys.argv[sys.argv.index("--out") + 1]).write_text(json.dumps(result))
+sys.exit(not right)
+"""
+NUGET_CMAKE = """\
+cmake_minimum_required(VERSION 3.20)
+project(consumer LANGUAGES CXX)
+find_path(INCLUDE tiny.h PATHS "${PACKAGES}/tiny/build/native/include" NO_DEFAULT_PATH REQUIRED)
+find_library(LIBRARY tiny PATHS "${PACKAGES}/tiny/runtimes/${RID}/native" NO_DEFAULT_PATH REQUIRED)
+add_executable(consumer main.cpp)
+target_include_directories(consumer PRIVATE "${INCLUDE}")
+target_link_libraries(consumer PRIVATE "${LIBRARY}")
+"""
+
+
+def write_every_kind(folder: Path) -> Path:
+    """Write the project below `folder`."""
+    config = CONFIG.replace('exports = ["tiny_*"]', 'exports = ["tiny_*", "Java_*"]')
+    config = config.replace('license = "MIT"', 'license = "MIT"\nlicense_file = "LICENSE"')
+    config = config.rstrip() + TABLES
+    copy_client("sdk", folder, latebind=config, tiny=SOURCE)
+    return write_files(
+        folder,
+        {
+            ".gitignore": IGNORED,
+            "CHANGELOG.md": "# Changelog\n\n## [1.2.3] - 2026-11-20\n\n- Adds numbers.\n",
+            "LICENSE": "MIT\n",
+            "verify/python/smoke.py": PYTHON,
+            "verify/node/package.json": '{"main": "smoke.mjs", "dependencies": {"koffi": "^3"}}',
+            "verify/node/smoke.mjs": NODE.replace("EXPECTED", "5"),
+            "verify/java/Main.java": JAVA.replace("EXPECTED", "5"),
+            "verify/c/CMakeLists.txt": NUGET_CMAKE,
+            "verify/c/main.cpp": SDK.replace("EXPECTED", "5"),
+            "verify/sdk/CMakeLists.txt": SDK_CMAKE,
+            "verify/sdk/main.cpp": SDK.replace("EXPECTED", "5"),
+        },
+    )

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from latebind.config.project import read_project
-from latebind.ecosystems.rehearsal import FolderFeed
+from latebind.ecosystems.publishing import FolderFeed
 from latebind.errors import InputError, ToolError
-from latebind.rehearse.publish import publish
+from latebind.rehearse.rehearse import publish
 from latebind.release.make import make_release
-from tests.client import edit, pack_project
+from tests.client import edit, pack_project, write_files
 from tests.programs import run_checked
 from tests.rehearse.conftest import GIT
 from tests.release.conftest import write_passed_report
@@ -51,9 +51,7 @@ def add_package(release):
 )
 def test_what_cannot_be_tagged_stops_before_anything_is_built(latebind, project, sabotage, options, message):
     sabotage(project)
-    earlier = project / "build/rehearse/workflow.txt"
-    earlier.parent.mkdir(parents=True, exist_ok=True)
-    earlier.write_text("of the earlier rehearsal", encoding="utf-8")
+    write_files(project, {"build/rehearse/workflow.txt": "of the earlier rehearsal"})
     done = latebind("-C", project, "rehearse", *options)
     assert done.returncode == 1
     assert re.match(r"FAILED   tag v[\d.]+  [\d.]+ s\n$", done.stdout)
@@ -61,7 +59,7 @@ def test_what_cannot_be_tagged_stops_before_anything_is_built(latebind, project,
     assert message in done.stderr
     assert "help:" in done.stderr
     assert not (project / "build/rehearse/clone").exists()
-    assert earlier.is_file(), "a rehearsal that is refused must leave the earlier one"
+    assert (project / "build/rehearse/workflow.txt").is_file(), "a rehearsal that is refused must leave the earlier one"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +104,7 @@ class Stopping(FolderFeed):
     """A feed that takes one file, and then fails."""
 
     def upload(self, file):
-        if any(self.folder.iterdir()):
+        if any(self.place.iterdir()):
             raise ToolError("the registry answers 500")
         super().upload(file)
 

@@ -27,7 +27,7 @@ from latebind.templates import render
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.ecosystems.ecosystem import Publisher
+    from latebind.ecosystems.publishing import Publisher
     from latebind.model import Target
 
 WORKFLOW = ".github/workflows/latebind.yml"

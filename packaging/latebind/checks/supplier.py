@@ -1,4 +1,4 @@
-"""What the checks of late binding ask about the packages of a kind. Each ecosystem answers in its `suppliers.py`."""
+"""What the checks of late binding ask about the packages of a kind. Each ecosystem answers in its `checks.py`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def judge_range(name: str, version: str, minimum: str, inner: str) -> Iterator[H
 @cache
 def suppliers() -> Mapping[Kind, Supplier]:
     """The suppliers by the kind of their packages."""
-    return {supplier.kind: supplier for supplier in collect("suppliers", "SUPPLIERS")}
+    return {supplier.kind: supplier for supplier in collect("checks", "SUPPLIERS")}
 
 
 def list_suppliers(kind: Kind, runtime: RuntimePreset) -> tuple[str, ...]:

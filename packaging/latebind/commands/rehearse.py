@@ -16,8 +16,7 @@ from loadcheck.text import plural, printable
 
 if TYPE_CHECKING:
     from latebind.config.project import Project
-    from latebind.rehearse.rehearse import StepResult
-    from latebind.rehearse.steps import Rehearsing
+    from latebind.rehearse.rehearse import Rehearsing, StepResult
 
 
 def declare_rehearse(add: Add) -> None:
@@ -42,8 +41,7 @@ def _rehearse(arguments: argparse.Namespace, project: Project) -> int:
         raise LatebindError(
             "PyYAML, which reads workflows, is not installed", advice='Run: pip install "latebind[verify]"'
         )
-    from latebind.rehearse.rehearse import NOT_RUN, rehearse
-    from latebind.rehearse.steps import Rehearsing
+    from latebind.rehearse.rehearse import NOT_RUN, Rehearsing, rehearse
 
     if arguments.release and (arguments.target or arguments.tag):
         raise LatebindError("--target and --tag have no effect with --release", advice="Leave them out.")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from latebind.build.stage import Stage
 from latebind.config.config import Config
@@ -14,10 +13,6 @@ from latebind.config.package import Package
 from latebind.config.project import Project
 from latebind.registry import collect
 from loadcheck.model import Kind
-
-if TYPE_CHECKING:
-    from latebind.config.document import ProjectTable
-    from latebind.config.native import Native
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,26 +24,6 @@ class NeededProgram:
     detail: str
     """What is not done without them."""
     fix: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Publisher:
-    """The job of a workflow that publishes packages, in PUBLISHERS of an ecosystem's `publishing.py`."""
-
-    job: str
-    """Its name in the workflow, and that of its environment on GitHub."""
-    title: str
-    """Of the index: `PyPI`."""
-    is_for: Callable[[Mapping[str, Any]], bool]
-    """Whether a table `[package.<name>]` makes packages that this job publishes."""
-    page: Callable[[Mapping[str, Any]], str]
-    """The page of the package that such a table makes, on the index."""
-    collect: str
-    """Template of the step that copies the packages into `upload/<job>`, in a job without rights."""
-    publish: str
-    """Template of the steps that publish the files in `upload/`: actions and shell, nothing of the project."""
-    setup: str = ""
-    """Template of the step that installs what building and verifying these packages needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,37 +44,22 @@ class PackageJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedPackage:
-    """A package of the configuration, with what decides about its files."""
-
-    row: Package
-    wheel_name: str
-    """The distribution name of its wheel; "" for none."""
-    in_sdk: bool
-    """Whether SDK archives have it."""
-    floors: Mapping[str, str]
-    """The targets that suit it, each with the oldest system that its libraries are built for."""
-
-    def list_stages(self) -> tuple[str, ...]:
-        """What its files hold."""
-        return tuple(map(self.name_stage, self.floors))
-
-    def name_stage(self, rid: str) -> str:
-        """What its files hold of one target."""
-        return f"stage/{rid}/{self.row.component}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Planning:
     """What package kinds plan from."""
 
-    project: ProjectTable
-    native: Native
-    file: str
-    """The name of the configuration, of which parts of packages are generated."""
-    packages: Mapping[str, PlannedPackage]
+    config: Config
     rids: Sequence[str]
     """The chosen targets."""
+    floors: Mapping[str, Mapping[str, str]]
+    """The targets that suit each package, each with the oldest system that its libraries are built for."""
+
+    def name_stage(self, package: str, rid: str) -> str:
+        """What the files of a package hold of one target."""
+        return f"stage/{rid}/{self.config.packages[package].component}"
+
+    def list_stages(self, package: str) -> tuple[str, ...]:
+        """What the files of a package hold."""
+        return tuple(self.name_stage(package, rid) for rid in self.floors[package])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +92,7 @@ class PackRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageKind:
-    """A kind of package, in KINDS of an ecosystem's `kinds.py`."""
+    """A kind of package, in KINDS of an ecosystem's `pack.py`."""
 
     name: Kind
     """Its name in reports."""
@@ -157,6 +117,6 @@ class PackageKind:
 @cache
 def package_kinds() -> tuple[PackageKind, ...]:
     """The kinds of all ecosystems. Those of one name follow each other: wheels, wheels of plugins, sdists."""
-    kinds: tuple[PackageKind, ...] = collect("kinds", "KINDS")
+    kinds: tuple[PackageKind, ...] = collect("pack", "KINDS")
     names = list(dict.fromkeys(kind.name for kind in kinds))
     return tuple(sorted(kinds, key=lambda kind: names.index(kind.name)))

@@ -1,4 +1,7 @@
-"""Makes every package of a project from its stages, in dist/; remakes only what its inputs have changed."""
+"""Makes every package of a project from its stages, in dist/; remakes only what its inputs have changed.
+
+`inspect_dist()` reports what dist/ lacks or has out of date, without building or packing anything.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ from latebind.build.inputs import outside_hash
 from latebind.build.inside import refuse_named_links
 from latebind.build.native import stage_targets
 from latebind.build.sources import hash_inputs, hash_sources
-from latebind.build.stage import Stage
+from latebind.build.stage import Stage, open_stage
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
-from latebind.errors import NotRun
+from latebind.errors import LatebindError, NotRun
 from latebind.fingerprint import OF_AUDITS, digest, fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
@@ -54,6 +57,18 @@ class PackResult:
     """What dist/ has now."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """What `latebind pack` has put into dist/."""
+
+    targets: tuple[str, ...] = ()
+    """The targets that were packed; () where this working folder has packed nothing."""
+    missing: tuple[str, ...] = ()
+    """The other targets of the project."""
+    outdated: tuple[str, ...] = ()
+    """Packages that packing would make again, by their names in the ledger, such as `wheel tiny linux-x64`."""
+
+
 def pack(project: Project, rids: Sequence[str]) -> PackResult:
     """Build targets, and make all packages of a project from them; if one cannot be made, dist/ stays as it was.
 
@@ -69,7 +84,7 @@ def pack(project: Project, rids: Sequence[str]) -> PackResult:
     commit = source_commit(config.file)  # as it is before minutes of compiling
     stages = stage_targets(project, rids)
     ledger, sources = Ledger(project.dist), hash_inputs(project)
-    run = start_run(project, stages, ledger.fresh, commit)
+    run = _start_run(project, stages, ledger.fresh, commit)
     try:
         refused = _make_all(run, ledger, plan.jobs)
         losses = ledger.close(sources, commit)
@@ -110,7 +125,7 @@ def _in_order(planned: Sequence[_Job]) -> Iterator[list[_Job]]:
     yield [one for one in jobs if one[0].name not in needed]
 
 
-def start_run(project: Project, stages: Sequence[Stage], dist: Path, commit: str) -> PackRun:
+def _start_run(project: Project, stages: Sequence[Stage], dist: Path, commit: str) -> PackRun:
     """A run that has made nothing yet. Raises BuildError for a link that would put another file into packages."""
     config = project.config
     refuse_named_links(config.root, config.named_files)
@@ -125,7 +140,7 @@ def start_run(project: Project, stages: Sequence[Stage], dist: Path, commit: str
 
 def _make(run: PackRun, ledger: Ledger, kind: PackageKind, job: PackageJob) -> tuple[Path, ...] | NotMade:
     try:
-        return ledger.make(job.name, hash_package(run, kind, job), job.rids, lambda: kind.make(run, job))
+        return ledger.make(job.name, _hash_package(run, kind, job), job.rids, lambda: kind.make(run, job))
     except NotRun as error:
         return NotMade(package=job.package, kind=kind.name, reason=error.reason, message=str(error))
 
@@ -138,7 +153,7 @@ def _artifact(path: Path, sha256: str, stages: Sequence[Stage]) -> Artifact:
     return Artifact(path=path, kind=form.kind, sha256=Sha256(sha256), size=path.stat().st_size, made_from=made_from)
 
 
-def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
+def _hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
     """A hash of everything that a package is made from. Raises NotRun as PackageKind.key()."""
     config, project, output_folders = run.config, run.config.project, run.project.outputs
     source, stages = config.root / job.source, run.stages_of(job)
@@ -156,3 +171,40 @@ def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
         str(source_date_epoch()),
     ]
     return digest(parts)
+
+
+def inspect_dist(project: Project) -> Present:
+    """Compare dist/ with what packing the same targets again would make.
+
+    What a missing tool, such as the .NET SDK, keeps from being compared counts as current.
+    """
+    ledger, include = Ledger(project.dist), project.config.document.targets.include
+    targets = tuple(rid for rid in include if rid in ledger.record.targets)
+    if not targets:
+        return Present()
+    stages = [stage for rid in targets if (stage := open_stage(project.workdir / "stage" / rid)) is not None]
+    return Present(
+        targets=targets,
+        missing=tuple(rid for rid in include if rid not in targets),
+        outdated=tuple(
+            _list_outdated(ledger, _start_run(project, stages, project.dist, source_commit(project.config.file)))
+        ),
+    )
+
+
+def _list_outdated(ledger: Ledger, run: PackRun) -> list[str]:
+    try:
+        plan = plan_packages(run.config, [stage.rid for stage in run.stages])
+    except LatebindError:  # packing will say why it makes none of them any more
+        return list(ledger.record.packages)
+    names = []
+    for kind, job in plan.jobs:
+        if kind.after:
+            continue
+        try:
+            is_old = any(stage.manifest.source_hash != run.source_hash for stage in run.stages_of(job))
+            if is_old or not ledger.is_current(job.name, _hash_package(run, kind, job)):
+                names.append(job.name)
+        except NotRun:
+            continue
+    return names

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from latebind.config.config import Config
-from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedPackage, Planning, package_kinds
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning, package_kinds
 from latebind.errors import BuildError
 from latebind.formats import find_format
 from latebind.model import NotMade
@@ -49,18 +49,10 @@ def plan_packages(config: Config, rids: Sequence[str]) -> Plan:
     Packages may not share a file name, and an ecosystem may not know the version.
     """
     reasons = {name: {rid: config.explain_not_made(name, rid) for rid in rids} for name in config.packages}
-    packages = {
-        name: PlannedPackage(
-            row=package,
-            wheel_name=config.wheel_name(name),
-            in_sdk=name in config.sdk_packages,
-            floors={rid: config.floor(target(rid)) for rid, why in reasons[name].items() if not why},
-        )
-        for name, package in config.packages.items()
+    floors = {
+        name: {rid: config.floor(target(rid)) for rid, why in told.items() if not why} for name, told in reasons.items()
     }
-    planning = Planning(
-        project=config.project, native=config.document.native, file=config.file.name, packages=packages, rids=rids
-    )
+    planning = Planning(config=config, rids=rids, floors=floors)
     try:
         jobs = tuple((kind, job) for kind in package_kinds() for job in kind.plan(planning))
     except VersionError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from testing.needs import require_programs
-from tests.client import copy_client, members, pack_project
+from tests.client import by_kind, copy_client, members, pack_project, write_files
 from tests.ecosystems.conftest import make_open_folder
 from tests.ecosystems.maven.test_jar import JAR_ONLY, LIBRARY, TABLE
 from tests.programs import run_checked, run_program
@@ -66,9 +66,7 @@ def jars(shared, tmp_path_factory):
         folder = copy_client("tiny", tmp_path_factory.mktemp("jar"), latebind=JAR_ONLY + TABLE.replace("acme", group))
         source = folder / "native" / "tiny.c"
         source.write_text(source.read_text().replace("a + b", change))
-        packed = pack_project(folder)
-        (jar,) = (artifact.path for artifact in packed.artifacts if artifact.kind == "jar")
-        return jar.rename(shared / f"{group}-tiny-1.2.3.jar")
+        return by_kind(pack_project(folder))["jar"].rename(shared / f"{group}-tiny-1.2.3.jar")
 
     return pack("acme", "a + b"), pack("other", "a - b")
 
@@ -132,23 +130,16 @@ def hash_as_java(data):
 
 @pytest.mark.slow
 def test_a_module_exports_its_packages_and_requires_what_the_sources_use(tmp_path):
-    (tmp_path / "java/com/acme").mkdir(parents=True)
-    text = "package com.acme;\npublic class Tiny { java.util.logging.Logger log; }\n"
-    (tmp_path / "java/com/acme/Tiny.java").write_text(text)
-    (tmp_path / "more/com/more").mkdir(parents=True)
-    (tmp_path / "more/com/more/More.java").write_text("package com.more;\npublic class More { com.acme.Tiny tiny; }\n")
+    tiny = "package com.acme;\npublic class Tiny { java.util.logging.Logger log; }\n"
+    using = "package com.more;\npublic class More { com.acme.Tiny tiny; }\n"
+    write_files(tmp_path, {"java/com/acme/Tiny.java": tiny, "more/com/more/More.java": using})
     more = '\n[package.more]\ncomponent = "tiny"\nexports = ["tiny_*"]\nrequires = ["tiny"]\nmaven = { group = '
     more += '"io.github.acme", name = "more", source = "more" }\n'
     packed = pack_project(copy_client("tiny", tmp_path, latebind=f'{JAR_ONLY}{TABLE}source = "java"\n{more}'))
     other, jar = sorted(artifact.path for artifact in packed.artifacts if artifact.kind == "jar")
     printed = run_checked("jar", "--describe-module", f"--file={jar}")
-    described = {
-        "exports com.acme",
-        "exports io.github.acme.tiny",
-        "requires java.base mandated",
-        "requires java.logging",
-    }
-    assert described <= set(printed.splitlines())
+    exports, requires = {"exports com.acme", "exports io.github.acme.tiny"}, "requires java.base mandated"
+    assert {*exports, requires, "requires java.logging"} <= set(printed.splitlines())
     assert "requires io.github.acme.tiny transitive" in run_checked("jar", "--describe-module", f"--file={other}")
     run_checked("java", "-p", f"{jar}{os.pathsep}{other}", "--validate-modules")
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
-import tarfile
 from functools import partial
 
 import pytest
 
 from latebind.ecosystems.npm.layouts import LAYOUTS
+from latebind.system.archive import Entry, write_tar
 from testing.npm_tools import install_tools
-from tests.client import CONFIG, write_client
+from tests.client import CONFIG, members, write_client
 from tests.ecosystems.conftest import verify_one
 
 pytestmark = pytest.mark.slow
@@ -60,18 +59,12 @@ def write_project(folder):
 run_verify = partial(verify_one, case="node/*/works")
 
 
-def rewritten(tarball, change):
+def change_manifest(tarball, change):
     """Change the package.json of a tarball."""
-    with tarfile.open(tarball) as archive:
-        files = {member.name: archive.extractfile(member).read() for member in archive.getmembers()}
-    document = json.loads(files["package/package.json"])
-    change(document)
+    files = members(tarball)
+    document = json.loads(files["package/package.json"]) | change
     files["package/package.json"] = json.dumps(document).encode()
-    with tarfile.open(tarball, "w:gz") as archive:
-        for name, data in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(data)
-            archive.addfile(member, io.BytesIO(data))
+    write_tar(tarball, [Entry(name=name, data=data) for name, data in files.items()])
 
 
 def test_it_is_installed_without_scripts_and_computes(project, latebind):
@@ -96,7 +89,7 @@ def test_a_wrong_number_fails_it(project, latebind):
     ids=["os", "libc", "dependency", "entry"],
 )
 def test_a_broken_package_fails_it(project, latebind, part, change, says):
-    rewritten(project / "dist" / f"acme-tiny{part}-1.2.3.tgz", lambda document: document.update(change))
+    change_manifest(project / "dist" / f"acme-tiny{part}-1.2.3.tgz", change)
     outcome, text = run_verify(latebind, project, "--dist", project / "dist")
     assert (outcome, says in text) == ("failed", True), text
 

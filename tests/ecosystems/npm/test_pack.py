@@ -12,7 +12,7 @@ import pytest
 
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
-from latebind.ecosystems.npm.manifest import entry_points
+from latebind.ecosystems.npm.pack import entry_points
 from latebind.errors import BuildError
 from latebind.filenames import npm_file
 from latebind.pack.planned import plan_packages
@@ -28,6 +28,7 @@ from tests.client import (
     members,
     pack_project,
     write_client,
+    write_files,
 )
 from tests.programs import run_program
 
@@ -57,9 +58,7 @@ def project(folder, *, npm=NPM, rids=RIDS, runtime=""):
 
 
 def sources(folder, files=SOURCE):
-    for name, text in files.items():
-        (folder / "npm" / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "npm" / name).write_text(text)
+    write_files(folder / "npm", files)
 
 
 @pytest.fixture(scope="module")

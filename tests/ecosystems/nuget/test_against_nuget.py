@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import zipfile
 
 import defusedxml.ElementTree
 import pytest
 
 from latebind.compilers import dotnet
-from latebind.ecosystems.nuget.nuspec import render_nuspec, render_symbols
+from latebind.ecosystems.nuget.nuspec import render_nuspec
 from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
 from testing.needs import dotnet_environment
+from tests.client import member, members
 from tests.ecosystems.nuget.test_nuspec import FULL
 
 NUSPEC = dataclasses.replace(FULL, license="MIT OR Apache-2.0", readme="", dependencies=())
@@ -55,14 +55,8 @@ def ours(tmp_path_factory):
     return path
 
 
-def xml(package, name):
-    with zipfile.ZipFile(package) as archive:
-        return defusedxml.ElementTree.fromstring(archive.read(name))
-
-
-def member(package, suffix):
-    with zipfile.ZipFile(package) as archive:
-        return next(name for name in archive.namelist() if name.endswith(suffix))
+def xml(package, suffix):
+    return defusedxml.ElementTree.fromstring(member(package, suffix))
 
 
 def rows(package, name, *attributes):
@@ -71,15 +65,14 @@ def rows(package, name, *attributes):
 
 def metadata(package):
     """Element name → text and attributes; `owners` repeats `authors` and is left out by newer NuGet."""
-    root = xml(package, member(package, ".nuspec"))[0]
+    root = xml(package, ".nuspec")[0]
     elements = [element for element in root if not element.tag.endswith("owners")]
     return {element.tag.rpartition("}")[2]: ((element.text or "").strip(), element.attrib) for element in elements}
 
 
 def test_the_same_files_have_the_same_part_names(theirs, ours):
     def parts(package):
-        with zipfile.ZipFile(package) as archive:
-            return {name for name in archive.namelist() if not name.endswith(".psmdcp")}
+        return {name for name in members(package) if not name.endswith(".psmdcp")}
 
     assert parts(ours) == parts(theirs)
 
@@ -100,15 +93,15 @@ def test_nuget_takes_the_nuspec_and_writes_the_same_metadata(theirs, ours):
 
 def test_core_properties_are_the_same_but_for_who_wrote_them(theirs, ours):
     def properties(package):
-        root = xml(package, member(package, ".psmdcp"))
+        root = xml(package, ".psmdcp")
         return {element.tag: element.text for element in root if not element.tag.endswith("lastModifiedBy")}
 
     assert properties(ours) == properties(theirs)
 
 
 def test_the_nuspec_of_symbols_has_what_nuget_writes_there(theirs):
-    ours = defusedxml.ElementTree.fromstring(render_symbols(NUSPEC))[0]
-    root = xml(theirs.with_suffix(".snupkg"), member(theirs.with_suffix(".snupkg"), ".nuspec"))[0]
+    ours = defusedxml.ElementTree.fromstring(render_nuspec(NUSPEC, template="symbols"))[0]
+    root = xml(theirs.with_suffix(".snupkg"), ".nuspec")[0]
 
     def list_elements(metadata):
         elements = [*metadata, *metadata.findall("*/*")]

@@ -1,3 +1,5 @@
+"""What a managed project becomes, what is refused, and that a trimmed assembly looks nothing up by its name."""
+
 from __future__ import annotations
 
 import shutil
@@ -7,11 +9,14 @@ import defusedxml.ElementTree
 import pytest
 
 from latebind.compilers.dotnet import find, write_nuget_config
+from latebind.config.file import load
 from latebind.ecosystems.nuget.layout import list_assemblies
 from latebind.ecosystems.nuget.managed import build_managed
+from latebind.ecosystems.plugin.pack import write_helper
 from latebind.errors import BuildError
+from testing.dotnet_reader import PROJECT, STATED, find_lookups
 from testing.needs import dotnet_environment
-from tests.client import edit
+from tests.client import edit, write_files
 from tests.conftest import ROOT
 from tests.dotnet_support import CLIENT
 from tests.programs import not_run
@@ -255,3 +260,44 @@ def test_a_project_whose_assembly_the_package_would_lack_is_refused(tmp_path):
 
     with pytest.raises(BuildError, match=r"needs Other\.dll, which the NuGet package will not contain"):
         build(project, tmp_path)
+
+
+# ---- trimming and AOT ----
+
+
+UNSAFE = """\
+using System;
+using System.Runtime.InteropServices;
+public static class Made
+{
+    public static object Of(string name) { return Activator.CreateInstance(Type.GetType(name)); }
+    public static int Size(Type type) { return Marshal.SizeOf(type) + Marshal.SizeOf<long>(); }
+    public static IntPtr To(Delegate made) { return Marshal.GetFunctionPointerForDelegate(made); }
+    public static Delegate From(IntPtr made) { return Marshal.GetDelegateForFunctionPointer(made, typeof(Action)); }
+}
+"""
+
+
+@pytest.mark.slow
+def test_the_helper_of_an_execution_provider_is_trimmable(tmp_path, read_assembly):
+    config = load(ROOT / "examples" / "ep-tiny" / "latebind.toml")
+    (variant,) = build(write_helper(config, "tiny", [], tmp_path / "helper"), tmp_path)
+    lines = read_assembly(variant.assembly)
+    assert set(lines) >= STATED
+    assert find_lookups(lines) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "says",
+    [
+        *("Activator.CreateInstance", "Type.GetType", "Runtime.InteropServices.Marshal.SizeOf"),
+        "Runtime.InteropServices.Marshal.GetDelegateForFunctionPointer",
+    ],
+)
+def test_a_lookup_by_name_is_found(tmp_path, read_assembly, says):
+    folder = write_files(tmp_path / "Tiny", {"Tiny.csproj": PROJECT, "Made.cs": UNSAFE})
+    (variant,) = build(folder, tmp_path)
+    lines = read_assembly(variant.assembly)
+    assert f"System.{says}" in find_lookups(lines)
+    assert STATED.isdisjoint(lines)

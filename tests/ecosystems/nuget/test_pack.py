@@ -13,7 +13,7 @@ from latebind.ecosystems.nuget.nuspec import Dependency
 from latebind.ecosystems.nuget.pack import describe, pack_nupkgs
 from latebind.errors import BuildError
 from loadcheck.model import Rid
-from tests.client import member, members
+from tests.client import member, members, write_files
 from tests.dotnet_support import RID, make_config, make_stage
 
 FRAMEWORKS = ("netstandard2.0", "netstandard2.1")
@@ -45,18 +45,18 @@ def nupkgs(root, *libraries, package="core", rids=(RID,), project=None, settings
     return pack_nupkgs(config, package, stages, root / "dist", **more)
 
 
-def names(artifact):
-    return {name for name in members(artifact.path) if name.startswith(("lib/", "runtimes/"))}
+def names(path):
+    return {name for name in members(path) if name.startswith(("lib/", "runtimes/"))}
 
 
-def nuspec_of(artifact):
-    return member(artifact.path, ".nuspec").decode()
+def nuspec_of(path):
+    return member(path, ".nuspec").decode()
 
 
 def test_native_files_lie_flat_for_each_target_beside_the_managed_part(tmp_path, assemblies):
     rids, libraries = ("linux-x64", "linux-arm64"), ("libdemo.so", "libdemo_more.so.1")
     package = nupkgs(tmp_path, *libraries, rids=rids, settings=MANAGED, managed=assemblies)[0]
-    assert package.path.name == "Demo.0.1.0.nupkg"
+    assert package.name == "Demo.0.1.0.nupkg"
     assert names(package) == {
         *(f"lib/{framework}/Demo.{suffix}" for framework in FRAMEWORKS for suffix in ("dll", "xml")),
         *(f"runtimes/{rid}/native/{library}" for rid in rids for library in libraries),
@@ -66,7 +66,7 @@ def test_native_files_lie_flat_for_each_target_beside_the_managed_part(tmp_path,
 def test_a_package_of_native_files_alone_suits_netstandard_by_an_empty_marker(tmp_path):
     (package,) = nupkgs(tmp_path, "libextra.so", package="extra")
     assert names(package) == {"lib/netstandard2.0/_._", "runtimes/linux-x64/native/libextra.so"}
-    assert not [name for name in members(package.path) if name.startswith("build/native/")]
+    assert not [name for name in members(package) if name.startswith("build/native/")]
 
 
 def test_a_sibling_becomes_a_dependency_of_the_same_minor_version(tmp_path):
@@ -86,7 +86,7 @@ def test_the_readme_goes_in_with_unix_line_ends(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "NUGET.md").write_bytes(b"# Demo\r\n")
     (package,) = nupkgs(tmp_path, "libdemo.so", project={"readme": "docs/NUGET.md"})
-    assert members(package.path)["NUGET.md"] == b"# Demo\n"
+    assert members(package)["NUGET.md"] == b"# Demo\n"
     assert "<readme>NUGET.md</readme>" in nuspec_of(package)
 
 
@@ -126,7 +126,7 @@ SPLIT = {"rids": ("linux-x64", "win-arm64"), "settings": {"split": True}}
 
 def test_a_split_package_has_one_part_for_each_target_and_pins_them(tmp_path, assemblies):
     packages = nupkgs(tmp_path, "libdemo.so", **SPLIT | {"settings": MANAGED | {"split": True}}, managed=assemblies)
-    assert [artifact.path.name for artifact in packages] == [
+    assert [path.name for path in packages] == [
         "Demo.0.1.0.nupkg",
         "Demo.runtime.linux-x64.0.1.0.nupkg",
         "Demo.runtime.win-arm64.0.1.0.nupkg",
@@ -141,7 +141,7 @@ def test_a_split_package_has_one_part_for_each_target_and_pins_them(tmp_path, as
 
 def test_each_part_has_a_bill_and_the_upper_one_names_the_parts(tmp_path):
     packages = nupkgs(tmp_path, "libdemo.so", **SPLIT)
-    bills = [json.loads(member(artifact.path, ".cdx.json")) for artifact in packages]
+    bills = [json.loads(member(path, ".cdx.json")) for path in packages]
     parts = [f"Demo.runtime.{rid}" for rid in SPLIT["rids"]]
     purls = [f"pkg:nuget/{name}@0.1.0" for name in ("Demo", *parts)]
     assert [bill["metadata"]["component"]["purl"] for bill in bills] == purls
@@ -154,7 +154,7 @@ def test_a_package_over_the_feeds_limit_is_split_unless_it_must_not_be(tmp_path,
     packages = nupkgs(tmp_path, "libdemo.so", settings={"split": split}, feed_limit=limit)
     assert len(packages) == len(list((tmp_path / "dist").iterdir())) == files
     warnings = capsys.readouterr().err
-    assert warnings.count("warning: Demo.") == sum(package.size > limit for package in packages)
+    assert warnings.count("warning: Demo.") == sum(package.stat().st_size > limit for package in packages)
     assert ('write split = "auto" instead of false' in warnings) == (split is False)
 
 
@@ -162,7 +162,7 @@ def test_a_package_over_the_feeds_limit_is_split_unless_it_must_not_be(tmp_path,
 def test_the_icon_goes_in(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
     (package,) = nupkgs(tmp_path, "libdemo.so", project={"icon": name})
-    assert members(package.path)[name] == data
+    assert members(package)[name] == data
     assert f"<icon>{name}</icon>" in nuspec_of(package)
 
 
@@ -185,7 +185,7 @@ def test_an_icon_that_nuget_would_refuse_is_refused(tmp_path, name, data, says):
 
 def test_portable_symbols_and_nothing_else_make_a_symbol_package(tmp_path, assemblies):
     package = nupkgs(tmp_path, "libdemo.so", settings=MANAGED, managed=assemblies, commit="a" * 40)[1]
-    assert (package.kind, package.path.name) == ("snupkg", "Demo.0.1.0.snupkg")
+    assert package.name == "Demo.0.1.0.snupkg"
     assert names(package) == {f"lib/{framework}/Demo.pdb" for framework in FRAMEWORKS}
     assert '<packageType name="SymbolsPackage" />' in nuspec_of(package)
     assert 'commit="' + "a" * 40 in nuspec_of(package)
@@ -200,9 +200,7 @@ def with_headers(root, rid, text="int demo(void);"):
     """A stage with a header, and for Windows an import library and a static one."""
     windows = {"bin/demo_native.dll": "x", "lib/demo_native.lib": rid, "lib/still.lib": "!<arch>\n"}
     files = {"include/demo/demo.h": text, **(windows if rid.startswith("win") else {"lib/libdemo.so": "x"})}
-    for name, data in files.items():
-        (root / rid / "core" / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / rid / "core" / name).write_text(data, encoding="utf-8")
+    write_files(root / rid / "core", files)
     write_manifest(root / rid, rid=Rid(rid), key="k", source_hash="s", toolchain="host", floor="2.28")
     return open_stage(root / rid)
 
@@ -212,7 +210,7 @@ def test_headers_and_import_libraries_go_where_native_projects_look(tmp_path, sp
     stages = [with_headers(tmp_path / "stage", rid) for rid in ("linux-x64", "win-x64", "win-arm64")]
     packages = pack_nupkgs(make_config(tmp_path, core={"split": split}), "core", stages, tmp_path / "dist")
     package = packages[0]
-    native = {name: data for name, data in members(package.path).items() if name.startswith("build/native/")}
+    native = {name: data for name, data in members(package).items() if name.startswith("build/native/")}
     text = native["build/native/Demo.targets"].decode()
     assert set(native) == {
         "build/native/Demo.targets", "build/native/include/demo/demo.h",
@@ -222,7 +220,7 @@ def test_headers_and_import_libraries_go_where_native_projects_look(tmp_path, sp
     assert "$(MSBuildThisFileDirectory)include;" in text
     copied = {}
     for packed in packages:
-        for name, data in members(packed.path).items():
+        for name, data in members(packed).items():
             if name.startswith("build/native/") and name.endswith(".targets"):
                 copied[name] = re.findall(r"\.\.\\runtimes\\(.+)\\native\\\*\.dll", data.decode())
     if split:

@@ -2,17 +2,16 @@
 
 import json
 import shutil
-import zipfile
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pytest
 
-from latebind.ecosystems.nuget.managed import SOURCES, build_managed
-from latebind.ecosystems.nuget.source_link import source_link
+from latebind.ecosystems.nuget.managed import SOURCES, source_link
 from testing.dotnet_reader import PROJECT
 from testing.needs import dotnet_environment
 from tests.build.test_commit import git
-from tests.client import CONFIG, edit, write_client, write_files
+from tests.client import CONFIG, edit, member, write_client, write_files
+from tests.ecosystems.nuget.test_managed import build as build_managed
 from tests.programs import assert_success
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
@@ -22,8 +21,7 @@ SOURCE = "namespace Tiny { public static class Adding { public static int Two() 
 
 def build(tmp_path, link, project=PROJECT):
     folder = write_files(tmp_path / "a (b) é" / "Tiny", {"Tiny.csproj": project, "Adding.cs": SOURCE})
-    arguments = {"version": "1.2.3", "environment": dotnet_environment(), "home": tmp_path / "home"}
-    (built,) = build_managed(folder, tmp_path / "out", source_link=link, **arguments)
+    (built,) = build_managed(folder, tmp_path, source_link=link)
     return built
 
 
@@ -91,23 +89,20 @@ def test_a_packed_project_links_the_commit_that_its_nuspec_names(latebind, tmp_p
     top = tree.parent
     for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"]):
         git(top, *arguments)
-    commit = git(top, "rev-parse", "HEAD")
+    commit, dist = git(top, "rev-parse", "HEAD"), tmp_path / "work" / "dist"
+
+    def list_links():
+        (tmp_path / "a.pdb").write_bytes(member(*dist.glob("*.snupkg"), ".pdb"))
+        return [line for line in read_assembly(tmp_path / "a.pdb") if line.startswith("link ")]
 
     assert_success(latebind("-C", tree, "--workdir", tmp_path / "work", "pack", env=dotnet_environment()))
 
-    with zipfile.ZipFile(*(tmp_path / "work" / "dist").glob("*.snupkg")) as archive:
-        (name,) = [name for name in archive.namelist() if name.endswith(".pdb")]
-        symbols = Path(archive.extract(name, tmp_path))
-    with zipfile.ZipFile(*(tmp_path / "work" / "dist").glob("*.nupkg")) as archive:
-        nuspec = archive.read("Tiny.nuspec").decode()
-    assert f'commit="{commit}"' in nuspec
-    (link,) = [line for line in read_assembly(symbols) if line.startswith("link ")]
+    assert f'commit="{commit}"' in member(*dist.glob("*.nupkg"), ".nuspec").decode()
+    (link,) = list_links()
     assert f"https://raw.githubusercontent.com/me/tiny/{commit}/inner/dotnet/Tiny/*" in link
 
     edit(tree / "dotnet" / "Tiny" / "Adding.cs", "2", "3")
-    shutil.rmtree(tmp_path / "work" / "dist")
+    shutil.rmtree(dist)
     assert_success(latebind("-C", tree, "--workdir", tmp_path / "work", "pack", env=dotnet_environment()))
 
-    with zipfile.ZipFile(*(tmp_path / "work" / "dist").glob("*.snupkg")) as archive:
-        symbols = Path(archive.extract(name, tmp_path / "edited"))
-    assert not [line for line in read_assembly(symbols) if line.startswith("link ")]
+    assert not list_links()

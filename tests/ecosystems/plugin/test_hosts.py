@@ -1,14 +1,13 @@
 """Plugins of other hosts than ONNX Runtime: what they look up, and whether they find what latebind packs."""
 
 import sys
-import zipfile
 
 import pytest
 
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.tables.hosts import hosts
-from tests.client import copy_client, edit, member, pack_project
+from tests.client import copy_client, edit, member, members, pack_project
 from tests.programs import run_checked, run_program
 
 ADBC = """\
@@ -104,9 +103,9 @@ def test_packages_of_an_extension_name_the_library_and_what_is_next_to_it(projec
     (project / "latebind.toml").write_text(head + vec)
     pack_project(project)
     (wheel,) = (project / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        assert {"vec/__init__.py", "vec/vec0.so", "vec/words.bin"} <= {*archive.namelist()}
-        assert '.with_name("vec0.so")' in archive.read("vec/__init__.py").decode()
+    files = members(wheel)
+    assert {"vec/__init__.py", "vec/vec0.so", "vec/words.bin"} <= files.keys()
+    assert '.with_name("vec0.so")' in files["vec/__init__.py"].decode()
     main, part = sorted((project / "dist").glob("*.tgz"), key=lambda path: "linux" in path.name)
     assert b"exports.getLoadablePath" in member(main, "/latebind.cjs")
     assert b"{ libraryPath, target, getLoadablePath, load }" in member(main, "/latebind.mjs")

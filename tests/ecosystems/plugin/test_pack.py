@@ -2,10 +2,10 @@
 
 import hashlib
 import json
+import shutil
 import signal
 import subprocess
 import sys
-import zipfile
 
 import pytest
 
@@ -16,7 +16,7 @@ from loadcheck.audit import audit_paths
 from loadcheck.engine.policy import Policy
 from testing.needs import dotnet_environment
 from tests.build.test_sbom import FORMATS
-from tests.client import hashes, pack_project, write_files
+from tests.client import hashes, members, pack_project, write_files
 from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
 from tests.programs import assert_refused, run_checked
 
@@ -41,11 +41,10 @@ def test_the_wheel_has_a_module_with_the_helpers_and_requires_nothing(tmp_path):
     result = pack_project(folder)
 
     assert WHEEL in {entry.file for entry in plan_packages(load(folder / "latebind.toml"), ["linux-x64"]).files}
-    with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
-        wheel.extractall(tmp_path / "site")
-        info = "onnxruntime_ep_tiny_npu-1.2.0rc1.dist-info"
-        metadata = wheel.read(f"{info}/METADATA").decode()
-        assert {"onnxruntime_ep_tiny_npu/py.typed", f"{info}/licenses/LICENSE", f"{info}/RECORD"} <= {*wheel.namelist()}
+    shutil.unpack_archive(folder / "dist" / WHEEL, tmp_path / "site", "zip")
+    files, info = members(folder / "dist" / WHEEL), "onnxruntime_ep_tiny_npu-1.2.0rc1.dist-info"
+    metadata = files[f"{info}/METADATA"].decode()
+    assert {"onnxruntime_ep_tiny_npu/py.typed", f"{info}/licenses/LICENSE", f"{info}/RECORD"} <= files.keys()
     assert "Requires-Dist" not in metadata
     assert "Supported ONNX Runtime: 1.23.1 or newer, but not 1.25." in metadata
     code = (
@@ -68,8 +67,8 @@ def test_a_process_outlives_a_provider_in_cpp_that_is_unloaded(tmp_path, way):
         with (folder / "latebind.toml").open("a", encoding="utf-8") as file:
             file.write("[native]\ndefine = { LATEBIND_ALLOW_UNLOADING = true }\n")
     pack_project(folder)
-    with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
-        library = wheel.extract("onnxruntime_ep_tiny_npu/libtiny_ep.so", tmp_path)
+    shutil.unpack_archive(folder / "dist" / WHEEL, tmp_path / "site", "zip")
+    library = str(tmp_path / "site/onnxruntime_ep_tiny_npu/libtiny_ep.so")
     code = f"import ctypes, _ctypes; ep = ctypes.CDLL({library!r}); ep.CreateEpFactories(); _ctypes.dlclose(ep._handle)"
     ended = subprocess.run([sys.executable, "-c", code], check=False)
     assert ended.returncode == (0 if stays_loaded else -signal.SIGSEGV)
@@ -103,9 +102,9 @@ def test_companions_are_packed_next_to_the_library_and_are_in_the_sbom(tmp_path,
     folder = write_ep(tmp_path / "tiny", cmake=CMAKE + install, config=config)
     (folder / "native" / "model.bin").write_bytes(b"weights")
     pack_project(folder)
-    with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
-        assert wheel.read("onnxruntime_ep_tiny_npu/model.bin") == b"weights"
-        (bill,) = (wheel.read(name).decode() for name in wheel.namelist() if "/sboms/" in name)
+    files = members(folder / "dist" / WHEEL)
+    assert files["onnxruntime_ep_tiny_npu/model.bin"] == b"weights"
+    (bill,) = (data.decode() for name, data in files.items() if "/sboms/" in name)
     assert hashlib.sha256(b"weights").hexdigest() in bill
     assert not FORMATS[form][1](json.loads(bill))
 
@@ -123,13 +122,12 @@ def test_the_nupkg_has_an_assembly_and_requires_nothing(tmp_path, monkeypatch):
     assert results[0] == results[1]
     planned = {entry.file for entry in plan_packages(load(folder / "latebind.toml"), ["linux-x64"]).files}
     assert planned == set(results[0])
-    with zipfile.ZipFile(folder / "dist/Acme.ML.OnnxRuntime.EP.TinyNpu.1.2.0-rc.1.nupkg") as package:
-        nuspec = package.read("Acme.ML.OnnxRuntime.EP.TinyNpu.nuspec").decode()
-        names = package.namelist()
+    files = members(folder / "dist/Acme.ML.OnnxRuntime.EP.TinyNpu.1.2.0-rc.1.nupkg")
+    nuspec = files["Acme.ML.OnnxRuntime.EP.TinyNpu.nuspec"].decode()
     assert "<dependency " not in nuspec
     assert "Supports ONNX Runtime 1.23.1 or newer, but not 1.25." in nuspec
     assert {"lib/netstandard2.0/Acme.ML.OnnxRuntime.EP.TinyNpu.dll", "runtimes/linux-x64/native/libtiny_ep.so",
-            "runtimes/linux-x64/native/model.bin"} <= {*names}  # fmt: skip
+            "runtimes/linux-x64/native/model.bin"} <= files.keys()  # fmt: skip
 
 
 NEEDY = """\

@@ -1,13 +1,13 @@
 """Programs in C and C++ that CMake or pkg-config finds an SDK archive for: passing, and failing where it is broken."""
 
 import io
-import json
 import shutil
 import tarfile
 
 import pytest
 
 from tests.client import pack_project
+from tests.ecosystems.conftest import verify_one
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 pytestmark = pytest.mark.slow
@@ -40,26 +40,18 @@ def write_program(folder, *, expected=5, cmake=CMAKE):
     (folder / "main.cpp").write_text(PROGRAM.replace("EXPECTED", str(expected)), encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def packed_root(tmp_path_factory):
-    root = write_sdk_client(tmp_path_factory.mktemp("sdk") / "tiny", latebind=f'{SDK}\n[verify]\nsdk = "program"\n')
-    write_program(root / "program")
-    pack_project(root)
-    return root
-
-
-@pytest.fixture
-def project(packed_root, tmp_path):
-    return shutil.copytree(packed_root, tmp_path / "tiny", symlinks=True)
+def write_project(folder, cmake=WITH_HEADER, config=SDK):
+    write_sdk_client(folder, cmake, f'{config}\n[verify]\nsdk = "program"\n')
+    write_program(folder / "program")
+    return folder
 
 
 def run_verify(latebind, folder, consumer, *more):
     """How the test case ended, its reason and its summary."""
-    latebind("-C", folder, "verify", "--target", "linux-x64", "-k", consumer, *more)
-    (case,) = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))["cases"]
-    if case["reason"] == "no-compiler" and consumer == "sdk-pkg-config":
-        pytest.skip(f"not run: {case['summary']}")
-    return case["outcome"], f"{case['reason']} {case['summary']}"
+    outcome, text = verify_one(latebind, folder, *more, case=f"{consumer}/*")
+    if text.startswith("no-compiler") and consumer == "sdk-pkg-config":
+        pytest.skip(f"not run: {text}")
+    return outcome, text
 
 
 @EACH
@@ -72,9 +64,7 @@ def test_it_is_found_and_computes(project, latebind, consumer):
 def test_other_folders_of_libraries_are_searched(tmp_path, latebind, consumer, libdir):
     config = SDK.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
     config = config.replace("sdk = true", "sdk = { soversion = 1 }")
-    cmake = f"include(GNUInstallDirs)\n{WITH_HEADER}"
-    root = write_sdk_client(tmp_path / "tiny", cmake, f'{config}\n[verify]\nsdk = "program"\n')
-    write_program(root / "program")
+    root = write_project(tmp_path / "tiny", f"include(GNUInstallDirs)\n{WITH_HEADER}", config)
     pack_project(root)
     assert run_verify(latebind, root, consumer) == ("passed", " 1 case passed")
 

@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 from testing.needs import require_programs
-from tests.client import copy_client, edit, pack_project, write_files
+from tests.client import by_kind, copy_client, edit, pack_project, write_files
 from tests.conftest import ROOT
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
@@ -31,15 +31,9 @@ def recipe(manager, language):
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
-def archive(folder, config=DEMO, cmake=DEMO_CMAKE):
-    result = pack_project(write_sdk_client(folder, cmake, config))
-    (path,) = [artifact.path for artifact in result.artifacts if artifact.kind == "sdk"]
-    return path
-
-
 @pytest.fixture(scope="module")
 def sdk(tmp_path_factory):
-    return archive(tmp_path_factory.mktemp("demo") / "demo")
+    return by_kind(pack_project(write_sdk_client(tmp_path_factory.mktemp("demo") / "demo", DEMO_CMAKE, DEMO)))["sdk"]
 
 
 def compile_program(folder, flags):
@@ -90,8 +84,7 @@ def pack_versioned_sdk(folder, libdir, code=""):
     root = write_sdk_client(folder, f"include(GNUInstallDirs)\n{DEMO_CMAKE}", config)
     if code:
         edit(root / "native" / "tiny.c", "tiny_add", code)
-    (path,) = [artifact.path for artifact in pack_project(root).artifacts if artifact.kind == "sdk"]
-    return path
+    return by_kind(pack_project(root))["sdk"]
 
 
 def test_debian_packages_have_no_error_by_lintian(tmp_path):

@@ -27,7 +27,7 @@ from loadcheck.engine.policy import Policy
 from machines import clang_cl
 from testing.emulated import cache
 from testing.needs import available, require_programs
-from tests.client import PORTABLE_CMAKE, edit, hashes, members, pack_project
+from tests.client import PORTABLE_CMAKE, by_kind, edit, hashes, member, members, pack_project
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
@@ -61,9 +61,9 @@ VCPKG_PREFIX = 'get_filename_component(PACKAGE_PREFIX_DIR "${CMAKE_CURRENT_LIST_
 """What vcpkg_cmake_config_fixup() replaces, and by what."""
 
 
-def sdk_of(result):
-    (path,) = [artifact.path for artifact in result.artifacts if artifact.kind == "sdk"]
-    return path
+def pack_client(folder, *texts):
+    """The archive of the small project, with other texts of CMakeLists.txt and latebind.toml."""
+    return by_kind(pack_project(write_sdk_client(folder, *texts)))["sdk"]
 
 
 def unpack(path, folder):
@@ -82,14 +82,14 @@ def pack_result(tmp_path_factory):
 def prefix(pack_result, tmp_path):
     """The unpacked archive, in a folder with a space in its name."""
     folder = tmp_path / "a place"
-    return unpack(sdk_of(pack_result), folder).rename(folder / "a prefix")
+    return unpack(by_kind(pack_result)["sdk"], folder).rename(folder / "a prefix")
 
 
 def test_an_archive_holds_what_programs_are_compiled_with(pack_result):
-    with tarfile.open(sdk_of(pack_result)) as archive:
-        members = {member.name: member for member in archive}
+    with tarfile.open(by_kind(pack_result)["sdk"]) as archive:
+        entries = {entry.name: entry for entry in archive}
         library = archive.extractfile("tiny-1.2.3-linux-x64-sdk/lib/libtiny.so").read()
-    assert [name.removeprefix("tiny-1.2.3-linux-x64-sdk/") for name in members] == [
+    assert [name.removeprefix("tiny-1.2.3-linux-x64-sdk/") for name in entries] == [
         "include/tiny.h",
         "lib/cmake/tiny/tiny-config-version.cmake",
         "lib/cmake/tiny/tiny-config.cmake",
@@ -98,17 +98,15 @@ def test_an_archive_holds_what_programs_are_compiled_with(pack_result):
         "share/licenses/tiny/tiny.c",
         "share/tiny/latebind.cdx.json",
     ]
-    (wheel,) = [artifact.path for artifact in pack_result.artifacts if artifact.kind == "wheel"]
-    with zipfile.ZipFile(wheel) as archive:
-        assert library == archive.read("tiny/libtiny.so")
-    assert {(member.mtime, member.uid, member.uname, member.mode) for member in members.values()} == {
+    assert library == member(by_kind(pack_result)["wheel"], "tiny/libtiny.so")
+    assert {(entry.mtime, entry.uid, entry.uname, entry.mode) for entry in entries.values()} == {
         (1580601600, 0, "", 0o644)
     }
 
 
 def test_equal_inputs_give_equal_archives(pack_result, tmp_path):
     again = pack_project(write_sdk_client(tmp_path / "elsewhere"))
-    assert hashes(again)[sdk_of(again).name] == hashes(pack_result)[sdk_of(pack_result).name]
+    assert hashes(again)[by_kind(again)["sdk"].name] == hashes(pack_result)[by_kind(pack_result)["sdk"].name]
 
 
 def configure_consumer(folder, prefix, *, version="1.2", component="tiny", more=()):
@@ -174,7 +172,7 @@ def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
 @pytest.mark.parametrize("libdir", ["lib64", "lib/x86_64-linux-gnu"])
 def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
     config = SDK.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
-    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", f"include(GNUInstallDirs)\n{VERSIONED}", config)))
+    path = pack_client(tmp_path / "tiny", f"include(GNUInstallDirs)\n{VERSIONED}", config)
     assert not [finding for finding in audit_here([path]).findings if finding.code.startswith("LB43")]
     prefix = unpack(path, tmp_path / "place")
     assert {file.parent for file in prefix.rglob("libtiny*")} == {prefix / libdir}
@@ -201,21 +199,21 @@ def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_pa
     )
     before, after = hashes(plain), hashes(versioned)
     assert {name for name in after if after[name] != before[name]} == {
-        sdk_of(versioned).name,
+        by_kind(versioned)["sdk"].name,
         *(
             name
             for name in after
             if name.endswith(".tar.gz") and "sdk" not in name  # the sdist holds the configuration
         ),
     }
-    prefix = unpack(sdk_of(versioned), tmp_path / "place")
+    prefix = unpack(by_kind(versioned)["sdk"], tmp_path / "place")
     (library,) = [path for path in (prefix / "lib").iterdir() if path.is_file() and not path.is_symlink()]
     assert library.name == name
     assert [image.soname.removeprefix("@rpath/") for image in read_images(library.read_bytes(), name)] == [name]
-    assert not [finding for finding in audit_here([sdk_of(versioned)]).findings if finding.severity == "error"]
+    assert not [finding for finding in audit_here([by_kind(versioned)["sdk"]]).findings if finding.severity == "error"]
     assert (
-        hashes(pack_project(tmp_path / "tiny", workdir=tmp_path / "again"))[sdk_of(versioned).name]
-        == after[sdk_of(versioned).name]
+        hashes(pack_project(tmp_path / "tiny", workdir=tmp_path / "again"))[by_kind(versioned)["sdk"].name]
+        == after[by_kind(versioned)["sdk"].name]
     )
     if rid == "linux-x64":
         assert_computes(tmp_path / "consumer", prefix)
@@ -233,7 +231,7 @@ install(TARGETS tiny still COMPONENT tiny)""",
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "stem"), [("tiny", "tiny"), ("tiny_still", "tiny_still")])
 def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
-    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", name))))
+    path = pack_client(tmp_path / "tiny", STATIC.replace("{name}", name))
     assert not [finding for finding in audit_here([path]).findings if finding.severity == "error"]
     prefix = unpack(path, tmp_path / "place")
     assert (prefix / "lib" / f"lib{stem}.a").is_file()
@@ -251,10 +249,9 @@ def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
 
 def test_windows_offers_a_static_library_that_is_no_import_library(tmp_path):
     config = SDK.replace("linux-x64", "win-x64")
-    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", "tiny_still"), config)))
-    with zipfile.ZipFile(path) as archive:
-        text = next(archive.read(name) for name in archive.namelist() if name.endswith("tiny-config.cmake")).decode()
-        libraries = {name.partition("/")[2] for name in archive.namelist() if name.endswith(".lib")}
+    path = pack_client(tmp_path / "tiny", STATIC.replace("{name}", "tiny_still"), config)
+    text = member(path, "tiny-config.cmake").decode()
+    libraries = {name.partition("/")[2] for name in members(path) if name.endswith(".lib")}
     assert libraries == {"lib/tiny.lib", "lib/tiny_still.lib"}
     assert "add_library(tiny::tiny_static STATIC IMPORTED)" in text
     assert 'IMPORTED_LOCATION "${PACKAGE_PREFIX_DIR}/lib/tiny_still.lib"' in text
@@ -307,8 +304,7 @@ SMALL = {
 @pytest.mark.parametrize("rid", SMALL)
 def test_an_archive_serves_the_processor_of_its_target(rid, tmp_path):
     pointer_size, own_cpus, other_cpus = SMALL[rid]
-    root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))
-    prefix = unpack(sdk_of(pack_project(root)), tmp_path / "place")
+    prefix = unpack(pack_client(tmp_path / "tiny", WITH_HEADER, SDK.replace("linux-x64", rid)), tmp_path / "place")
     file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
     for cpu in (*own_cpus, *other_cpus):
         sized = [*ASKED, f"CMAKE_SYSTEM_PROCESSOR={cpu}", f"CMAKE_SIZEOF_VOID_P={pointer_size}"]
@@ -324,16 +320,8 @@ def test_a_universal_library_serves_both_processors(tmp_path):
     config = load(root / "latebind.toml")
     stage = stage_target(Project(config=config, workdir=root), target("osx-arm64"))
     (library,) = stage.libraries("tiny")
-    options = [
-        "-target",
-        "x86_64-macos.11.0",
-        "-shared",
-        "-install_name",
-        "libtiny.dylib",
-        "-o",
-        tmp_path / "x64.dylib",
-    ]
-    run([find_zig(), "cc", *options, root / "native" / "tiny.c"], timeout=120)
+    options = ["-target", "x86_64-macos.11.0", "-shared", "-install_name", "libtiny.dylib"]
+    run([find_zig(), "cc", *options, "-o", tmp_path / "x64.dylib", root / "native" / "tiny.c"], timeout=120)
     for is_wide in (False, True):
         if is_wide:
             library.write_bytes(universal(library.read_bytes(), (tmp_path / "x64.dylib").read_bytes()))
@@ -374,7 +362,7 @@ LINKS = {"lib/libtiny.so": "libtiny.so.3.1", "lib/libtiny.so.3": "libtiny.so.3.1
     ],
 )
 def test_names_that_linker_and_loader_need_are_links(tmp_path, cmake, links):
-    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", cmake)))
+    path = pack_client(tmp_path / "tiny", cmake)
     with tarfile.open(path) as archive:
         symlinks = {member.name.partition("/")[2]: member.linkname for member in archive if member.issym()}
     assert symlinks == links
@@ -416,7 +404,7 @@ endforeach()
 
 
 def test_packages_are_components_of_one_archive(tmp_path):
-    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", TWO_CMAKE, TWO)))
+    path = pack_client(tmp_path / "tiny", TWO_CMAKE, TWO)
     prefix = unpack(path, tmp_path / "place")
     text = (prefix / "lib" / "pkgconfig" / "tiny-more.pc").read_text("utf-8")
     assert "Requires: tiny\n" in text
@@ -442,9 +430,7 @@ def test_packages_are_components_of_one_archive(tmp_path):
 def test_a_dll_whose_import_library_has_another_name_is_linked_by_that_name(tmp_path):
     prefixed = WITH_HEADER.replace("PRESET hidden", 'PRESET hidden PREFIX "lib"')
     static = "add_library(other STATIC tiny.c)\ninstall(TARGETS other COMPONENT tiny)\n"
-    root = write_sdk_client(tmp_path / "tiny", prefixed + static, SDK.replace("linux-x64", "win-x64"))
-
-    path = sdk_of(pack_project(root))
+    path = pack_client(tmp_path / "tiny", prefixed + static, SDK.replace("linux-x64", "win-x64"))
 
     held = members(path)
     top = path.name.removesuffix(".zip")
@@ -487,7 +473,7 @@ def test_configurations_that_make_no_sense_are_refused(tmp_path, before, after, 
 
 
 def test_windows_gets_a_zip_whose_import_library_links_as_msvc_links(tmp_path):
-    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "win-x64"))))
+    path = pack_client(tmp_path / "tiny", WITH_HEADER, SDK.replace("linux-x64", "win-x64"))
     with zipfile.ZipFile(path) as archive:
         names = {name.partition("/")[2] for name in archive.namelist()}
         assert {"bin/tiny.dll", "lib/tiny.lib", "include/tiny.h"} < names
@@ -509,7 +495,7 @@ def test_windows_gets_a_zip_whose_import_library_links_as_msvc_links(tmp_path):
 def test_a_project_of_cmake_for_visual_cpp_links_the_library(tmp_path, rid):
     """clang-cl in the place of Visual C++; CMake takes both for MSVC."""
     tools = available(clang_cl.prepare, cache() / "clang-cl")
-    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))))
+    path = pack_client(tmp_path / "tiny", WITH_HEADER, SDK.replace("linux-x64", rid))
     prefix = unpack(path, tmp_path / "place")
     project = tmp_path / "project"
     project.mkdir()

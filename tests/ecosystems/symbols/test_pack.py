@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import zipfile
 from pathlib import Path
 
 import lief
@@ -14,12 +13,12 @@ from latebind.config.file import load
 from latebind.config.project import Project, read_project
 from latebind.ecosystems.symbols.loaded import read_loaded, with_id
 from latebind.errors import InputError
+from latebind.pack.pack import Present, inspect_dist
 from latebind.pack.planned import plan_packages
-from latebind.pack.present import Present, inspect_dist
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
 from loadcheck.binary import read_image
-from tests.client import CONFIG, PORTABLE_SOURCE, hashes, pack_project, write_client
+from tests.client import CONFIG, PORTABLE_SOURCE, hashes, members, pack_project, write_client
 from tests.programs import run_checked
 
 pytestmark = pytest.mark.slow
@@ -58,13 +57,14 @@ def archives(result):
     return {artifact.path.name: artifact for artifact in result.artifacts if artifact.kind == "symbols"}
 
 
-def unpack_symbols(folder, rid):
-    """Where the archive of a target was unpacked, and the only row of its manifest."""
+def pack_symbols(folder, rid, **how):
+    """The staged library of a target, the file with its symbols, and the only row of the archive's manifest."""
+    client(folder, rid, **how)
+    assert pack_project(folder).not_made == ()
     unpacked = folder / "symbols" / rid
-    with zipfile.ZipFile(folder / "dist" / "symbols" / f"tiny-1.2.3-{rid}-symbols.zip") as archive:
-        archive.extractall(unpacked)
+    shutil.unpack_archive(folder / "dist" / "symbols" / f"tiny-1.2.3-{rid}-symbols.zip", unpacked)
     (entry,) = json.loads((unpacked / "symbols.json").read_text("utf-8"))["libraries"]
-    return unpacked, entry
+    return folder / "stage" / rid / entry["library"], unpacked / entry["symbols"], entry
 
 
 def tool(name, *arguments, llvm=False):
@@ -80,10 +80,7 @@ def address(library, name):
 
 @pytest.mark.parametrize(("rid", "host"), [("linux-x64", False), ("linux-arm64", False), ("linux-x64", True)])
 def test_a_stripped_elf_library_is_symbolized_by_other_tools(tmp_path, rid, host):
-    folder = client(tmp_path / "tiny", rid, host=host)
-    assert pack_project(folder).not_made == ()
-    unpacked, entry = unpack_symbols(folder, rid)
-    shipped, debug = folder / "stage" / rid / entry["library"], unpacked / entry["symbols"]
+    shipped, debug, entry = pack_symbols(tmp_path / "tiny", rid, host=host)
     assert not read_loaded(shipped.read_bytes(), "shipped").has_debug
     assert entry["sha256"] == sha256(shipped)
     assert read_image(shipped.read_bytes(), "").build_id == read_image(debug.read_bytes(), "").build_id == entry["id"]
@@ -93,15 +90,12 @@ def test_a_stripped_elf_library_is_symbolized_by_other_tools(tmp_path, rid, host
 
 
 def test_a_crash_in_the_shipped_library_is_named_by_gdb_through_the_id_alone(tmp_path):
-    folder = client(tmp_path / "tiny", "linux-x64", host=True)
-    pack_project(folder)
-    unpacked, entry = unpack_symbols(folder, "linux-x64")
-    shipped = folder / "stage" / "linux-x64" / entry["library"]
+    shipped, debug, entry = pack_symbols(tmp_path / "tiny", "linux-x64", host=True)
     assert entry["symbols"] == f".build-id/{entry['id'][:2]}/{entry['id'][2:]}.debug"
     program = tmp_path / "program.c"
     program.write_text("int tiny_crash(int); int main(void) { return tiny_crash(8); }\n", encoding="utf-8")
     tool("cc", program, shipped, "-o", tmp_path / "program", f"-Wl,-rpath,{shipped.parent}")
-    commands = [f"set debug-file-directory {unpacked}", "set startup-with-shell off", "run", "backtrace"]
+    commands = [f"set debug-file-directory {debug.parents[2]}", "set startup-with-shell off", "run", "backtrace"]
     printed = tool(
         "gdb", "-nx", "-batch", *(part for command in commands for part in ("-ex", command)), tmp_path / "program"
     )
@@ -112,25 +106,23 @@ def test_a_crash_in_the_shipped_library_is_named_by_gdb_through_the_id_alone(tmp
 
 
 def test_elfutils_join_the_shipped_library_with_its_symbols_by_the_id(tmp_path):
-    folder = client(tmp_path / "tiny", "linux-x64")
-    pack_project(folder)
-    unpacked, entry = unpack_symbols(folder, "linux-x64")
-    shipped = folder / "stage" / "linux-x64" / entry["library"]
+    shipped, debug, entry = pack_symbols(tmp_path / "tiny", "linux-x64")
     joined = tmp_path / "joined.so"
-    tool("eu-unstrip", shipped, unpacked / entry["symbols"], "-o", joined)
+    tool("eu-unstrip", shipped, debug, "-o", joined)
     assert read_loaded(joined.read_bytes(), "joined").has_debug
-    assert entry["id"] in tool("eu-unstrip", "-n", "-e", unpacked / entry["symbols"])
+    assert entry["id"] in tool("eu-unstrip", "-n", "-e", debug)
 
 
 def test_two_components_with_one_library_share_its_symbols(tmp_path):
     cmake = f"{CMAKE}install(TARGETS tiny COMPONENT more)\n"
     folder = client(tmp_path / "tiny", "linux-x64", cmake=cmake)
     more = '\n[package.more]\ncomponent = "more"\nexports = ["tiny_*"]\nnuget = { id = "More" }\n'
-    (folder / "latebind.toml").write_text((folder / "latebind.toml").read_text("utf-8") + more, encoding="utf-8")
+    with (folder / "latebind.toml").open("a", encoding="utf-8") as file:
+        file.write(more)
     assert pack_project(folder).not_made == ()
-    with zipfile.ZipFile(folder / "dist" / "symbols" / "tiny-1.2.3-linux-x64-symbols.zip") as archive:
-        entries = json.loads(archive.read("symbols.json"))["libraries"]
-        assert len(archive.namelist()) == 2
+    files = members(folder / "dist" / "symbols" / "tiny-1.2.3-linux-x64-symbols.zip")
+    entries = json.loads(files["symbols.json"])["libraries"]
+    assert len(files) == 2
     assert len({entry["symbols"] for entry in entries}) == 1 < len(entries)
 
 
@@ -138,10 +130,7 @@ def test_two_components_with_one_library_share_its_symbols(tmp_path):
 def test_a_stripped_macho_library_is_symbolized_by_other_tools(tmp_path, rid):
     if shutil.which("dsymutil") is None:
         pytest.skip("not run: dsymutil is not on this machine: apt-get install llvm")
-    folder = client(tmp_path / "tiny", rid)
-    assert pack_project(folder).not_made == ()
-    unpacked, entry = unpack_symbols(folder, rid)
-    shipped, debug = folder / "stage" / rid / entry["library"], unpacked / entry["symbols"]
+    shipped, debug, entry = pack_symbols(tmp_path / "tiny", rid)
     assert (debug.parent.parent.parent / "Info.plist").is_file()
     assert not read_loaded(shipped.read_bytes(), "shipped").has_debug
     assert read_image(shipped.read_bytes(), "").build_id == read_image(debug.read_bytes(), "").build_id == entry["id"]
@@ -162,8 +151,7 @@ def test_two_folders_give_equal_archives_that_name_no_folder_of_the_machine(tmp_
     }
     assert len(archives(first)) == len(rids)
     for artifact in archives(first).values():
-        with zipfile.ZipFile(artifact.path) as archive:
-            assert [name for name in archive.namelist() if PLACES.search(archive.read(name))] == []
+        assert [name for name, data in members(artifact.path).items() if PLACES.search(data)] == []
 
 
 def test_the_packages_do_not_depend_on_whether_symbols_are_made(tmp_path):

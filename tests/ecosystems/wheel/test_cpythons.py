@@ -1,8 +1,8 @@
 """Modules for several CPythons from one machine: built for three systems, audited, and run by real CPythons."""
 
 import os
+import shutil
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from loadcheck.binary import read_image
 from machines import arm64_python, qemu, windows_python, wine
 from machines.emulator import Limits
 from testing.needs import available
-from tests.client import edit, pack_project
+from tests.client import by_kind, edit, members, pack_project
 from tests.moduleclient import write_module_client
 from tests.programs import CLI, assert_refused, run_checked, run_program
 
@@ -35,11 +35,15 @@ def write_project(folder, *pythons):
     return project
 
 
+def require_cpythons(*minors):
+    if host_rid() != "linux-x64" or {python.minor for python in interpreters(minors)} != set(minors):
+        pytest.skip(f"not run: this is not Linux x64, or it lacks one of CPython {minors}: uv python install")
+
+
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
     """The wheels for five CPythons and four targets by name, all made on this machine."""
-    if host_rid() != "linux-x64" or {python.minor for python in interpreters(PYTHONS[:4])} != set(PYTHONS[:4]):
-        pytest.skip("not run: this is not Linux x64, or it lacks one of CPython 3.10 to 3.13: uv python install")
+    require_cpythons(*PYTHONS[:4])
     result = pack_project(write_project(tmp_path_factory.mktemp("cpythons") / "tiny", *PYTHONS), *RIDS)
     assert not result.not_made
     return {artifact.path.name: artifact.path for artifact in result.artifacts if artifact.kind == "wheel"}
@@ -65,10 +69,9 @@ def test_each_cpython_has_a_wheel_for_each_target_and_the_audit_finds_no_fault(w
     ],
 )
 def test_a_module_is_named_and_linked_for_its_cpython_alone(wheels, wheel, module, library):
-    with zipfile.ZipFile(wheels[f"tiny-1.2.3-{wheel}.whl"]) as archive:
-        names = [name for name in archive.namelist() if "_tiny." in name]
-        assert names == [f"tiny/{module}"]
-        image = read_image(archive.read(names[0]), module)
+    files = {name: data for name, data in members(wheels[f"tiny-1.2.3-{wheel}.whl"]).items() if "_tiny." in name}
+    assert files.keys() == {f"tiny/{module}"}
+    image = read_image(files[f"tiny/{module}"], module)
     assert [name for name in image.needed if "python" in name] == [name for name in [library] if name]
 
 
@@ -79,7 +82,8 @@ def test_the_module_runs_in_its_cpython(wheels, tmp_path, minor):
     if python is None:
         pytest.skip(f"not run: there is no CPython {minor} here: uv python install {minor}")
     digits = minor.replace(".", "")
-    unpack(wheels[f"tiny-1.2.3-cp{digits.rstrip('t')}-cp{digits}-manylinux_2_28_x86_64.whl"], tmp_path)
+    wheel = wheels[f"tiny-1.2.3-cp{digits.rstrip('t')}-cp{digits}-manylinux_2_28_x86_64.whl"]
+    shutil.unpack_archive(wheel, tmp_path, "zip")
     output = run_checked(python.path, "-c", RUN, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert f"_tiny.cpython-{digits}-x86_64-linux-gnu.so" in output
 
@@ -90,7 +94,8 @@ def test_the_module_runs_in_its_cpython(wheels, tmp_path, minor):
 def test_the_module_runs_in_windows_cpython(wheels, tmp_path, minor):
     python = available(windows_python.prepare, tmp_path / "windows", minor)
     digits = minor.replace(".", "")
-    unpack(wheels[f"tiny-1.2.3-cp{digits}-cp{digits}-win_amd64.whl"], python.parent / "Lib/site-packages")
+    wheel = wheels[f"tiny-1.2.3-cp{digits}-cp{digits}-win_amd64.whl"]
+    shutil.unpack_archive(wheel, python.parent / "Lib/site-packages", "zip")
     with wine.open_free(tmp_path / "wine", Limits(seconds=300)) as emulator:
         ended = emulator.run(python, "-I", "-c", RUN)
     assert ended.returncode == 0, ended.stderr
@@ -103,17 +108,13 @@ def test_the_module_runs_in_windows_cpython(wheels, tmp_path, minor):
 def test_the_module_runs_in_arm64_cpython(wheels, tmp_path, minor):
     python = available(arm64_python.prepare, tmp_path / "arm64", minor)
     digits = minor.replace(".", "")
-    unpack(wheels[f"tiny-1.2.3-cp{digits}-cp{digits}-manylinux_2_28_aarch64.whl"], tmp_path / "site")
+    wheel = wheels[f"tiny-1.2.3-cp{digits}-cp{digits}-manylinux_2_28_aarch64.whl"]
+    shutil.unpack_archive(wheel, tmp_path / "site", "zip")
     with qemu.open_arm64(tmp_path / "qemu", Limits(seconds=300)) as emulator:
         code = f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r}); {RUN}"
         ended = emulator.run(python, "-I", "-c", code)
     assert ended.returncode == 0, ended.stderr
     assert f"_tiny.cpython-{digits}-aarch64-linux-gnu.so".encode() in ended.stdout
-
-
-def unpack(wheel, folder):
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
 
 
 def test_the_plan_names_a_wheel_for_each_cpython_and_target(tmp_path):
@@ -217,8 +218,7 @@ install(TARGETS _tiny DESTINATION . COMPONENT tiny)
 )
 def test_a_python_config_of_this_machine_is_not_asked(tmp_path, monkeypatch, rid, module):
     """Debian's python3-dev installs one: it names libraries and file names of this machine, which the target lacks."""
-    if not interpreters(["3.11"]) or host_rid() != "linux-x64":
-        pytest.skip("not run: this is not Linux x64, or it lacks CPython 3.11: uv python install")
+    require_cpythons("3.11")
     answers = {"--prefix": "/usr", "--libs": "-lnowhere -lm", "--extension-suffix": ".cpython-311-x86_64-linux-gnu.so"}
     lines = [f"{option}) echo '{answer}';;" for option, answer in answers.items()]
     config = tmp_path / "bin" / "python3.11-config"
@@ -231,13 +231,7 @@ def test_a_python_config_of_this_machine_is_not_asked(tmp_path, monkeypatch, rid
 
     result = pack_project(project, rid)
 
-    assert_module(result, module)
-
-
-def assert_module(result, module):
-    (wheel,) = (artifact.path for artifact in result.artifacts if artifact.kind == "wheel")
-    with zipfile.ZipFile(wheel) as archive:
-        assert f"tiny/{module}" in archive.namelist()
+    assert f"tiny/{module}" in members(by_kind(result)["wheel"])
 
 
 @pytest.mark.slow
@@ -247,9 +241,8 @@ def assert_module(result, module):
 )
 def test_a_project_of_the_newest_cmake_finds_python(tmp_path, package, python, module):
     """Policy CMP0190 of CMake 4.1 refuses an interpreter in a cross build without an emulator."""
-    if not interpreters([python.rstrip("t")]) or host_rid() != "linux-x64":
-        pytest.skip("not run: this is not Linux x64, or it lacks this CPython: uv python install")
+    require_cpythons(python.rstrip("t"))
     project = write_project(tmp_path / "tiny", python)
     text = FIND_PYTHON.replace("VERSION 3.20", "VERSION 4.1").replace("Python REQ", f"{package} REQ")
     (project / "native" / "CMakeLists.txt").write_text(text.replace("Python_add", f"{package}_add"))
-    assert_module(pack_project(project, "win-arm64"), module)
+    assert f"tiny/{module}" in members(by_kind(pack_project(project, "win-arm64"))["wheel"])

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from latebind.config.file import load
-from latebind.ecosystems.wheel.freezing import hook_files
+from latebind.ecosystems.wheel.metadata import hook_files
 from latebind.verify.cases.installers import find_uv
 from tests.client import PYPROJECT, SEVERAL, by_kind, members, pack_project, write_client
 from tests.epclient import write_ep

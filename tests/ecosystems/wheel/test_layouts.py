@@ -15,6 +15,7 @@ from latebind.tables.targets import host_rid
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.situations import Situation
 from testing import needs
+from tests.client import write_files
 from tests.conftest import ROOT
 from tests.programs import CLI, run_checked, run_program
 
@@ -26,9 +27,7 @@ UNREACHABLE = ("no-index", "no-distribution")
 
 def write_binding(folder):
     """A project of `latebind new`, in every scenario that it can have."""
-    for name, text in project_files("demo", "c", "Someone").items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+    write_files(folder, project_files("demo", "c", "Someone"))
     settings = folder / "latebind.toml"
     lines = settings.read_text("utf-8").splitlines(keepends=True)
     settings.write_text("".join(line for line in lines if ".scenarios = " not in line), encoding="utf-8")
@@ -101,15 +100,9 @@ def test_an_editable_installation_of_a_new_project_finds_its_library_and_the_run
 def archive(tmp_path):
     """What `python -m zipapp` makes of a new project's package, without its library, and of a runtime."""
     app = tmp_path / "app"
-    for name, text in project_files("demo", "c", "Someone").items():
-        if name.startswith("python/src/"):
-            file = app / name.removeprefix("python/src/")
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-    (app / "onnxruntime/capi").mkdir(parents=True)
-    (app / "onnxruntime/__init__.py").touch()
-    (app / "onnxruntime/capi/libonnxruntime.so.1").write_bytes(b"")
-    return app
+    files = project_files("demo", "c", "Someone").items()
+    own = {name.removeprefix("python/src/"): text for name, text in files if name.startswith("python/src/")}
+    return write_files(app, {**own, "onnxruntime/__init__.py": "", "onnxruntime/capi/libonnxruntime.so.1": ""})
 
 
 def test_a_package_in_an_archive_names_the_way_out(archive, tmp_path):

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tarfile
 import zipfile
 
 import pytest
@@ -11,7 +10,7 @@ from packaging.requirements import Requirement
 from latebind.errors import LatebindError
 from latebind.tables.presets import preset, presets
 from latebind.tables.targets import targets
-from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, pack_project, write_client
+from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, member, members, pack_project, write_client
 from tests.programs import run_checked
 
 pytestmark = pytest.mark.builds
@@ -43,13 +42,11 @@ def described(tmp_path_factory):
 
 
 def read_metadata(wheel):
-    with zipfile.ZipFile(wheel) as archive:
-        return archive.read("tiny-1.2.3.dist-info/METADATA").decode()
+    return member(wheel, "tiny-1.2.3.dist-info/METADATA").decode()
 
 
 def test_the_metadata_version_is_not_hatchlings_latest(distributions):
-    with tarfile.open(distributions["sdist"]) as archive:
-        information = archive.extractfile("tiny-1.2.3/PKG-INFO").read().decode()
+    information = member(distributions["sdist"], "tiny-1.2.3/PKG-INFO").decode()
     for text in (read_metadata(distributions["wheel"]), information):
         assert text.startswith("Metadata-Version: 2.4\n")
         assert "\nLicense-Expression: MIT\n" in text
@@ -85,8 +82,7 @@ def test_what_describes_the_project_comes_from_latebind_toml(described):
 
 
 def test_the_libraries_are_in_the_module_that_is_named(described):
-    with zipfile.ZipFile(described[1]) as archive:
-        assert "acme/tiny/libtiny.so" in archive.namelist()
+    assert "acme/tiny/libtiny.so" in members(described[1])
 
 
 @pytest.mark.slow

@@ -46,8 +46,7 @@ def project(root, *, native, wheel, config=CONFIG, pyproject=PYPROJECT, more=Non
 
 
 def list_members(sdist):
-    with tarfile.open(sdist) as archive:
-        return {name.partition("/")[2] for name in archive.getnames()}
+    return {name.partition("/")[2] for name in members(sdist)}
 
 
 def assert_same_wheel(packages, folder):

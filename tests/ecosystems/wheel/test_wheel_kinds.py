@@ -5,7 +5,6 @@ import os
 import shutil
 import sys
 import sysconfig
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from latebind.tables.targets import host_rid, target
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image
 from testing.needs import require_programs
-from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, pack_project, write_client
+from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, member, members, pack_project, write_client
 from tests.moduleclient import CMAKE, config, write_module_client
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
@@ -71,8 +70,7 @@ def test_one_machine_makes_stable_abi_wheels_for_six_targets_and_the_audit_finds
 def test_no_module_links_a_python_but_the_stable_one_of_windows(six):
     for name, wheel in six.items():
         suffix = ".pyd" if "-win_" in name else ".abi3.so"
-        with zipfile.ZipFile(wheel) as archive:
-            image = read_image(archive.read(f"tiny/_tiny{suffix}"), name)
+        image = read_image(members(wheel)[f"tiny/_tiny{suffix}"], name)
         pythons = [library for library in image.needed if "python" in library.lower()]
         assert pythons == (["python3.dll"] if "-win_" in name else [])
         edges = {"_mh_dylib_header", "__dso_handle"}  # the linker's own, on macOS
@@ -307,10 +305,8 @@ def test_modules_of_other_cpythons_in_a_merged_stage_stay_out(tmp_path):
     shutil.copy(module, folder / module.name)
     run_checked(*CLI, "-C", project, "stage", "--import", folder.parents[1], "--target", host_rid())
     (wheel,) = wheels(pack_project(project, host_rid())).values()
-    with zipfile.ZipFile(wheel) as archive:
-        modules = [name for name in archive.namelist() if name.endswith(".so")]
-        manifest = json.loads(archive.read("tiny-1.2.3.dist-info/extra_metadata/latebind.json"))
-    assert modules == [f"tiny/{module.name}"]
+    manifest = json.loads(member(wheel, "tiny-1.2.3.dist-info/extra_metadata/latebind.json"))
+    assert [name for name in members(wheel) if name.endswith(".so")] == [f"tiny/{module.name}"]
     assert [Path(file["path"]).name for file in manifest["files"]] == [module.name]
 
 

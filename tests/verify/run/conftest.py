@@ -32,7 +32,7 @@ def packages(work):
     stage = make_stage(work / "stage", {"core": [core], "extra": [extra]})
     config = make_config(work, core={"managed": "Demo"})
     made = [pack_nupkgs(config, "core", [stage], work / "dist", managed=managed)[0]]
-    return [package.path for package in (*made, *pack_nupkgs(config, "extra", [stage], work / "dist"))]
+    return [*made, *pack_nupkgs(config, "extra", [stage], work / "dist")]
 
 
 @pytest.fixture(scope="session")

@@ -264,7 +264,7 @@ PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
 def demo(tmp_path_factory):
     """A package with a file for each target, and the folder of a console project that consumes it."""
     root = tmp_path_factory.mktemp("demo")
-    package = pack_nupkgs(make_config(root), "core", native_stages(root), root / "dist")[0].path
+    package = pack_nupkgs(make_config(root), "core", native_stages(root), root / "dist")[0]
     (root / "app").mkdir()
     (root / "app" / "App.csproj").write_text(PROJECT, encoding="utf-8")
     (root / "app" / "Program.cs").write_text("static class Program { static void Main() { } }", encoding="utf-8")
@@ -366,7 +366,7 @@ def test_control_a_library_that_links_its_runtime_fails_straight_from_the_packag
     demo = shared_library(tmp_path / "libdemo.so", source, *([f"-L{tmp_path}", "-lrt_demo"] if linked else []))
     stage = make_stage(tmp_path / "stage", {"core": [demo], "extra": [rt]})
     config = make_config(tmp_path)
-    feed = [pack_nupkgs(config, name, [stage], tmp_path / "dist")[0].path for name in ("core", "extra")]
+    feed = [pack_nupkgs(config, name, [stage], tmp_path / "dist")[0] for name in ("core", "extra")]
     project = tmp_path / "app"
     project.mkdir()
     both = PROJECT.replace("</ItemGroup>", '<PackageReference Include="Demo.Extra" Version="0.1.0" /></ItemGroup>')

@@ -1,15 +1,20 @@
-"""Check LB953: whether a JAR takes the place of a runtime's own."""
+"""Check LB953, whether a JAR takes the place of a runtime's own; and which artifacts of a runtime JARs require."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from latebind.ecosystems.maven.pom import ECOSYSTEM
-from latebind.tables.presets import RuntimePreset, presets
+from latebind.checks.supplier import Supplier, judge_range
+from latebind.ecosystems.maven.config import ECOSYSTEM
+from latebind.tables.presets import presets
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import some
+from loadcheck.kinds.maven.reading import find_pom
 
 if TYPE_CHECKING:
+    from latebind.checks.policy import BindingPolicy
+    from latebind.tables.presets import RuntimePreset
     from loadcheck.readers.contents import Contents
 
 
@@ -34,14 +39,32 @@ def second_runtime(package: Contents) -> Hits:
         supply = runtime.supplies.get(ECOSYSTEM)
         if supply is None or package.project in supply.packages:
             continue
-        places = [file.name for file in package.files if _is_taken(file.name, supply.folder, runtime)]
+        taken = {*supply.files.linux, *supply.files.macos, *supply.files.windows}
+        inside = [file.name for file in package.files if file.name.startswith(f"{supply.folder}/")]
+        places = [name for name in inside if name.rpartition("/")[2] in taken]
         if places:
             text = f"contains files in the folder of {supply.packages[0]}: {supply.folder}"
             yield Hit(cause=runtime.name, inner=places[0], message=text, evidence=some(places))
 
 
-def _is_taken(name: str, folder: str, runtime: RuntimePreset) -> bool:
-    supply = runtime.supplies[ECOSYSTEM]
-    return name.startswith(f"{folder}/") and name.rpartition("/")[2] in {
-        *supply.files.linux, *supply.files.macos, *supply.files.windows
-    }  # fmt: skip
+def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit]:
+    pom, minimum = find_pom(package), policy.minimums.get(runtime.name, "")
+    suppliers = _list_suppliers(runtime)
+    if pom is None or not suppliers or package.project in suppliers:
+        return
+    dependencies = [dependency for dependency in pom[1].dependencies if dependency.id in suppliers]
+    for dependency in dependencies:
+        # A JAR's POM does not have a version that is a property, or that only the parent's POM gives.
+        is_elsewhere = "${" in dependency.version or (pom[1].has_parent and not dependency.version.strip())
+        yield from judge_range(dependency.id, dependency.version, "" if is_elsewhere else minimum, pom[0])
+    if minimum and not dependencies and policy.bound.get(package.project) == runtime.name:
+        message = f"does not depend on {suppliers[0]}, whose configured minimum is {minimum}"
+        yield Hit(cause=f"none {suppliers[0]}", inner=pom[0], message=message, evidence=(f"missing: {suppliers[0]}",))
+
+
+def _list_suppliers(runtime: RuntimePreset) -> tuple[str, ...]:
+    supply = runtime.supplies.get(ECOSYSTEM)
+    return supply.packages if supply is not None else ()
+
+
+SUPPLIERS = (Supplier(kind="jar", list_packages=_list_suppliers, find_problems=_find_dependency_problems),)

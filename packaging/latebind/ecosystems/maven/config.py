@@ -12,6 +12,7 @@ from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey, fi
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
+    from latebind.tables.presets import RuntimePreset
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 """What Maven accepts in coordinates (DefaultModelValidator); a repository's folders are made of them."""
@@ -25,6 +26,8 @@ volatile while
 _KEYWORDS = frozenset(_RESERVED_WORDS.split())
 """Words that can be no part of a Java package (Java Language Specification 3.9)."""
 _COORDINATES = re.compile(rf"{_ID.pattern}:{_ID.pattern}")
+ECOSYSTEM = "maven"
+"""Its name in the tables of runtimes."""
 OLDEST_JAVA = 11
 PROGRAM = "java"
 
@@ -99,6 +102,12 @@ def _name_part(part: str) -> str:
 def maven_tables(config: Config) -> dict[str, MavenConfig]:
     """The packages that become JARs, by name, with their tables."""
     return find_tables(config.packages, MavenConfig)
+
+
+def find_runtime_artifact(runtime: RuntimePreset) -> str:
+    """The artifact that supplies a runtime, as `group:name`; "" for none."""
+    supply = runtime.supplies.get(ECOSYSTEM)
+    return supply.packages[0] if supply is not None else ""
 
 
 PACKAGE_KEYS = (

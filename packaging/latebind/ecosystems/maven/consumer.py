@@ -5,23 +5,23 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
-from latebind.ecosystems.maven.config import OLDEST_JAVA, PROGRAM, maven_tables
+from latebind.ecosystems.maven.config import ECOSYSTEM, OLDEST_JAVA, PROGRAM, find_runtime_artifact, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.layouts import LAYOUTS, MAIN, JavaProgram, find_start
-from latebind.ecosystems.maven.pack import CLASS_NAME
-from latebind.ecosystems.maven.pom import ECOSYSTEM, find_runtime_artifact
+from latebind.ecosystems.maven.pack import CLASS_NAME, render_pom
 from latebind.ecosystems.maven.programs import find_jdk, read_major
-from latebind.ecosystems.maven.repository import ASSEMBLED, add_runtime, read_bundle, resolve_class_path, unpack_bundle
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
+from latebind.system.archive import Entry, write_zip
 from latebind.system.run import run
 from latebind.system.tree import hash_file
+from latebind.tables.presets import RuntimePreset
 from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.run.bench import Bench, assert_first, failing_at
@@ -30,12 +30,16 @@ from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import hash_parts
 from loadcheck.archive import ZipReader
+from loadcheck.kinds.maven.pom import MavenArtifact, read_pom
 
+_ASSEMBLED = "the runtime's JAR was assembled for this test from its PyPI wheel"
 _TIME_LIMIT = 300.0
 _BRIEFLY = ("-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1")
 """A compiler that lives for two seconds gains nothing from being optimized."""
 _NATIVE_ACCESS = 22
 """From this Java on, one that calls native code without permission prints a warning."""
+_TEMPORARY = "temporary"
+"""The folder of an application for temporary files."""
 _VERSION_FILE = ".java-version"
 """Where jenv, SDKMAN and others look for the Java that a folder needs."""
 
@@ -56,9 +60,9 @@ def run_java_case(bench: Bench) -> Outcome:
         shutil.rmtree(app)
     ended = _run_program(bench, jdk, source, app, _resolve(bench, app / "repository", bundles, bench.case.version))
     outcome = judge_program(bench, ended, _name_installed(bench, app, ended.result.message))
-    if outcome.state is not State.PASSED or not _has_runtime(bench):
+    if outcome.state is not State.PASSED or _find_runtime(bench) is None:
         return outcome
-    return replace(outcome, facts={**outcome.facts, "runtime_package": ASSEMBLED})
+    return replace(outcome, facts={**outcome.facts, "runtime_package": _ASSEMBLED})
 
 
 def _read_needed_java(source: Path) -> int:
@@ -84,37 +88,25 @@ def _find_bundles(bench: Bench) -> list[Path]:
     return bundles
 
 
-def _has_runtime(bench: Bench) -> bool:
-    """Whether the application depends on the runtime's own artifact."""
-    runtime = bench.bound_runtime
-    return bool(
-        runtime is not None
-        and bench.case.version
-        and find_runtime_artifact(runtime.traits)
-        and bench.case.target in runtime.traits.supplies[ECOSYSTEM].targets
-    )
+def _find_runtime(bench: Bench) -> RuntimeUse | None:
+    """The runtime, if the application depends on its own artifact."""
+    supply = bench.bound_runtime.traits.supplies.get(ECOSYSTEM) if bench.bound_runtime else None
+    return bench.bound_runtime if supply and bench.case.version and bench.case.target in supply.targets else None
 
 
 def _resolve(bench: Bench, repository: Path, bundles: Sequence[Path], version: str) -> list[Path]:
     """The class path of an application that depends on the packages and on a version of the runtime."""
     with failing_at("install"):
-        for bundle in bundles:
-            unpack_bundle(bundle, repository)
-        needed = [read_bundle(bundle) for bundle in bundles]
-        if bench.bound_runtime is not None and _has_runtime(bench):
-            needed.append(
-                add_runtime(
-                    repository, bench.bound_runtime.traits, version, bench.case.target, _library(bench, version)
-                )
-            )
-        return resolve_class_path(repository, needed)
+        needed = [_unpack_bundle(bundle, repository) for bundle in bundles]
+        if runtime := _find_runtime(bench):
+            library = _find_library(bench, runtime, version)
+            needed.append(_add_runtime(repository, runtime.traits, version, bench.case.target, library))
+        return _resolve_class_path(repository, needed)
 
 
-def _library(bench: Bench, version: str) -> Path:
+def _find_library(bench: Bench, runtime: RuntimeUse, version: str) -> Path:
     """The runtime's library, as the scenario leaves it."""
-    if bench.bound_runtime is None:
-        raise AssertionError
-    library = bench.supply.library(bench.bound_runtime, version, bench.case.target)
+    library = bench.supply.library(runtime, version, bench.case.target)
     if bench.situation.spoil is None or version != bench.case.version:
         return library
     spoiled = bench.work / "spoiled" / library.name
@@ -125,44 +117,38 @@ def _library(bench: Bench, version: str) -> Path:
 
 def _name_installed(bench: Bench, app: Path, message: str) -> str:
     """Where the runtime's library was put from its JAR, in a new folder that the message names; "" without one."""
-    if bench.bound_runtime is None or not _has_runtime(bench):
+    runtime = _find_runtime(bench)
+    if runtime is None:
         return ""
-    names: tuple[str, ...] = getattr(
-        bench.bound_runtime.traits.supplies[ECOSYSTEM].files, target(bench.case.target).system
-    )
-    temporary = re.escape(str(_temporary_folder(app).resolve()))
+    names: tuple[str, ...] = getattr(runtime.traits.supplies[ECOSYSTEM].files, target(bench.case.target).system)
+    temporary = re.escape(str((app / _TEMPORARY).resolve()))
     found = re.search(rf"{temporary}[\\/]latebind-\d+[\\/]{re.escape(names[0])}", message)
     return found[0] if found else names[0]
-
-
-def _temporary_folder(app: Path) -> Path:
-    return app / "temporary"
 
 
 def _run_program(bench: Bench, jdk: Path, source: Path, app: Path, class_path: Sequence[Path]) -> ConsumerRun:
     result, home = bench.work / "result.json", bench.work / "home"
     home.mkdir(exist_ok=True)
-    _temporary_folder(app).mkdir(parents=True, exist_ok=True)
-    environment = {**clean_environment(), **bench.situation.environment}
-    environment = {key: value for key, value in environment.items() if key not in ("CLASSPATH", "JAVA_TOOL_OPTIONS")}
+    (app / _TEMPORARY).mkdir(parents=True, exist_ok=True)
+    variables = {**clean_environment(), **bench.situation.environment}
+    environment = {key: value for key, value in variables.items() if key not in ("CLASSPATH", "JAVA_TOOL_OPTIONS")}
     with failing_at("install"):
         classes = _compile(bench, jdk, source, class_path, environment)
-    tables = maven_tables(bench.config)
-    names = {jar_file(table.name, bench.config.project.version): table for table in tables.values()}
-    program = JavaProgram(
-        jdk=jdk,
-        classes=classes,
-        ours=[jar for jar in class_path if jar.name in names],
-        others=[jar for jar in class_path if jar.name not in names],
-        libraries=[f"{names[jar.name].java_package}.{CLASS_NAME}" for jar in class_path if jar.name in names],
-        work=bench.work,
-    )
-    with failing_at("install"):
+        tables = maven_tables(bench.config).values()
+        names = {jar_file(table.name, bench.config.project.version): table for table in tables}
+        program = JavaProgram(
+            jdk=jdk,
+            classes=classes,
+            ours=[jar for jar in class_path if jar.name in names],
+            others=[jar for jar in class_path if jar.name not in names],
+            libraries=[f"{names[jar.name].java_package}.{CLASS_NAME}" for jar in class_path if jar.name in names],
+            work=bench.work,
+        )
         java, start = find_start(bench.case.consumer)(program)
     permits = ("--enable-native-access=ALL-UNNAMED",) if read_major(jdk / "javac") >= _NATIVE_ACCESS else ()
     return run_consumer(
         [
-            java, "-XX:-UsePerfData", *permits, f"-Djava.io.tmpdir={_temporary_folder(app)}", *start,
+            java, "-XX:-UsePerfData", *permits, f"-Djava.io.tmpdir={app / _TEMPORARY}", *start,
             bench.data(), result, *bench.consumer_words(),
         ],
         name="the Java program",
@@ -196,6 +182,65 @@ def _compile(bench: Bench, jdk: Path, source: Path, class_path: Sequence[Path], 
 def _has_classes(jar: Path) -> bool:
     with ZipReader(jar) as archive:
         return any(member.name.endswith(".class") for member in archive.members)
+
+
+# ---- a folder that is laid out as a Maven repository ---------------------------------------------------------------
+
+
+def _unpack_bundle(bundle: Path, repository: Path) -> MavenArtifact:
+    """Add an artifact to a repository. Raises InputError for an archive that cannot be read, or that has no POM."""
+    with ZipReader(bundle) as archive:
+        files = {member.name: archive.read(member.name) for member in archive.members if not member.is_folder}
+    for name, data in files.items():
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_bytes(data)
+    name = next((name for name in files if name.endswith(".pom")), "")
+    if not name:
+        raise InputError("holds no POM", where=str(bundle))
+    pom = read_pom(files[name], name)
+    return MavenArtifact(group=pom.group, name=pom.name, version=pom.version)
+
+
+def _add_runtime(repository: Path, runtime: RuntimePreset, version: str, rid: str, library: Path) -> MavenArtifact:
+    """Add the runtime's own artifact, in its official layout, around the library of its PyPI wheel and its neighbors.
+
+    It is for tests where no repository can be reached; its description says so.
+    """
+    group, _, name = find_runtime_artifact(runtime).partition(":")
+    artifact = MavenArtifact(group=group, name=name, version=version)
+    folder = _folder(repository, artifact)
+    supply = runtime.supplies[ECOSYSTEM]
+    names = getattr(supply.files, target(rid).system)
+    beside = {path.name: path for path in library.parent.iterdir() if path.name in names}
+    files = {**beside, names[0]: library}
+    place = f"{supply.folder}/{supply.targets[rid]}"
+    entries = [Entry(name=f"{place}/{file}", data=path.read_bytes(), compressed=False) for file, path in files.items()]
+    write_zip(folder / jar_file(name, version), entries)
+    pom = render_pom(artifact, description=f"{runtime.title} {version}: {_ASSEMBLED}")
+    (folder / f"{name}-{version}.pom").write_text(pom, encoding="utf-8")
+    return artifact
+
+
+def _resolve_class_path(repository: Path, needed: Iterable[MavenArtifact]) -> list[Path]:
+    """The JARs of some artifacts and of what they depend on, as Maven resolves them: the nearest version counts.
+
+    Raises InputError for an artifact that is not in the repository.
+    """
+    queue, jars = [*needed], dict[str, Path]()
+    for artifact in queue:
+        if artifact.id in jars:
+            continue
+        jar = _folder(repository, artifact) / jar_file(artifact.name, artifact.version)
+        pom = jar.with_suffix(".pom")
+        if not jar.is_file() or not pom.is_file():
+            raise InputError(f"{artifact.id}:{artifact.version} is not in the repository", where=str(repository))
+        jars[artifact.id] = jar
+        queue += [one for one in read_pom(pom.read_bytes(), str(pom)).dependencies if not one.optional]
+    return list(jars.values())
+
+
+def _folder(repository: Path, artifact: MavenArtifact) -> Path:
+    return repository.joinpath(*artifact.group.split("."), artifact.name, artifact.version)
 
 
 def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:

@@ -51,15 +51,10 @@ def _explain_foreign(file_name: str, config: Config) -> str:
     return f"not of version {config.project.version}" if is_ours else "of another project"
 
 
-def _name_project(config: Config, package: str) -> str:
-    table = maven_tables(config).get(package)
-    return f"{table.group}:{table.name}" if table is not None else ""
-
-
 _BUNDLE = "-maven.zip"
 _JAR = made_as(
     ".jar",
-    name_project=_name_project,
+    name_project=lambda config, package: f"{t.group}:{t.name}" if (t := maven_tables(config).get(package)) else "",
     identify=_identify_jar,
     explain_foreign=_explain_foreign,
 )

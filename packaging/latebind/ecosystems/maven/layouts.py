@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from latebind.ecosystems.maven.programs import list_used_modules
 from latebind.errors import NotRun
 from latebind.system.programs import which
 from latebind.system.run import run
@@ -88,20 +89,11 @@ def _start_in_image(program: JavaProgram) -> tuple[Path, list[str | Path]]:
     jlink = which("jlink", path=str(program.jdk))
     if jlink is None:
         raise NotRun("no-program", f"{program.jdk} has no jlink", advice="Install the whole JDK.")
-    listed: list[str | Path] = [program.jdk / "jdeps", "--ignore-missing-deps", "--print-module-deps", program.classes]
-    used = run(listed, timeout=_TIME_LIMIT).output.split()[-1].split(",")
+    used = list_used_modules(program.jdk, program.classes)
     modules = [*used, *(name.rpartition(".")[0] for name in program.libraries)]
     image = program.work / "image"
-    command: list[str | Path] = [
-        jlink,
-        "-p",
-        _join(*program.ours),
-        "--add-modules",
-        ",".join(modules),
-        "--output",
-        image,
-    ]
-    run(command, timeout=_TIME_LIMIT)
+    options: list[str | Path] = ["-p", _join(*program.ours), "--add-modules", ",".join(modules), "--output", image]
+    run([jlink, *options], timeout=_TIME_LIMIT)
     return image / "bin" / "java", ["-cp", _join(program.classes, *program.others), MAIN]
 
 

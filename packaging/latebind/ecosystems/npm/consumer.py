@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,16 @@ import msgspec
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.npm.config import npm_tables
-from latebind.ecosystems.npm.layouts import LAYOUTS, NodeLayout, find_layout, install_layout, list_stores
-from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, answer, node, node_environment, run_npm
+from latebind.ecosystems.npm.layouts import LAYOUTS, ORDINARY, find_layout, install_layout, list_stores
+from latebind.ecosystems.npm.programs import NPM_INSTALL, NPM_TARBALLS, answer, find_program, node_environment, run_npm
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
 from latebind.model import Outcome
 from latebind.system.tree import hash_tree, link_or_copy
 from latebind.tables.targets import target, targets
+from latebind.verify.cases import situations
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import NPM_LOADER
-from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.bench import Bench, assert_first, failing_at
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
@@ -57,10 +57,10 @@ def run_node_case(bench: Bench) -> Outcome:
     if first := bench.situation.first:
         assert_first(_run_program(bench, _install_program(bench, app, tarballs, first)).result.version, first)
     program = _install_program(bench, app, tarballs, bench.case.version)
-    layout = find_layout(bench.case.consumer)
-    library = "" if layout else _break_runtime(bench, app)
+    is_ordinary = find_layout(bench.case.consumer) is ORDINARY
+    library = _break_runtime(bench, app) if is_ordinary else ""
     ended = _run_program(bench, program)
-    stores = list_stores(bench.supply.installer.home) if layout else ()
+    stores = () if is_ordinary else list_stores(bench.supply.installer.home)
     return judge(bench.case, expect(bench, ended, library, app, *stores, *bench.situation.roots), ended)
 
 
@@ -125,7 +125,7 @@ def _install_program(bench: Bench, app: Path, tarballs: Mapping[str, Path], vers
     """Install the packages, and a version of the runtime ("" for none), from npm's cache. The program to start."""
     manifest = _manifest(bench, app, tarballs, version)
     (app / "package.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
-    layout = find_layout(bench.case.consumer) or NodeLayout(name=NODE, title="")
+    layout = find_layout(bench.case.consumer)
     for name, text in layout.files.items():
         (app / name).write_text(text, encoding="utf-8")
     home = bench.supply.installer.home
@@ -133,10 +133,11 @@ def _install_program(bench: Bench, app: Path, tarballs: Mapping[str, Path], vers
         if layout.installer:
             install_layout(layout, app, home, bench.log)
         # An upgrade changes what is installed, and whether npm can install in an odd folder is part of the test case.
-        elif (app / "node_modules").is_dir() or bench.situation.folder != ORDINARY.folder:
+        elif (app / "node_modules").is_dir() or bench.situation.folder != situations.ORDINARY.folder:
             run_npm([*NPM_INSTALL, "--prefer-offline"], app, home, bench.log)
         else:
-            _copy_modules(bench, app, _without(manifest, layout.needs))
+            kept = {name: wanted for name, wanted in manifest["dependencies"].items() if name not in layout.needs}
+            _copy_modules(bench, app, {**manifest, "dependencies": kept})
             if layout.needs:
                 run_npm([*NPM_INSTALL, "--prefer-offline"], app, home, bench.log)
         layout.arrange(app, [name for name in tarballs if name in manifest["optionalDependencies"]])
@@ -144,12 +145,6 @@ def _install_program(bench: Bench, app: Path, tarballs: Mapping[str, Path], vers
     if not program.is_file():
         raise InputError("does not exist", where=str(program), advice='Correct "main" of verify.node\'s package.json.')
     return program
-
-
-def _without(manifest: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """A package.json without some dependencies."""
-    kept = {name: wanted for name, wanted in manifest["dependencies"].items() if name not in names}
-    return {**manifest, "dependencies": kept}
 
 
 def _copy_modules(bench: Bench, app: Path, manifest: Mapping[str, Any]) -> None:
@@ -188,16 +183,16 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
         raise InputError(f"is not the package.json of a program: {error}", where=str(file), advice=advice) from error
     main = {table.name for table in npm_tables(bench.config).values()}
     needed, optional = dict(program.dependencies), dict(program.optional)
-    for name, path in tarballs.items():
-        (needed if name in main else optional)[name] = f"file:{NPM_TARBALLS}/{path.name}"
+    ours = {name: f"file:{NPM_TARBALLS}/{path.name}" for name, path in tarballs.items()}
+    for name, file_address in ours.items():
+        (needed if name in main else optional)[name] = file_address
     if bench.bound_runtime is not None and bench.bound_runtime.traits.npm:
         needed.pop(bench.bound_runtime.traits.npm, None)
         if version:
             needed[bench.bound_runtime.traits.npm] = version
     layout = find_layout(bench.case.consumer)
-    ours = {name: f"file:{NPM_TARBALLS}/{path.name}" for name, path in tarballs.items()}
-    more = {"resolutions": ours} if layout is not None and layout.installer else {}  # where others require them, too
-    needed |= layout.needs if layout is not None else {}
+    more = {"resolutions": ours} if layout.installer else {}  # where others require them, too
+    needed |= layout.needs
     return {**manifest, "private": True, "dependencies": needed, "optionalDependencies": optional, **more}
 
 
@@ -206,41 +201,34 @@ def _break_runtime(bench: Bench, app: Path) -> str:
     runtime = bench.bound_runtime
     if runtime is None or not runtime.traits.npm or not bench.case.version:
         return ""
-    libraries = _libraries(app / "node_modules" / runtime.traits.npm, runtime, bench)
+    platform, folder = target(bench.case.target), app / "node_modules" / runtime.traits.npm
+    system, _, arch = platform.npm.partition("-")
+    names: tuple[str, ...] = getattr(runtime.traits.names, platform.system)
+    libraries = [path for name in names for path in sorted(folder.glob(f"bin/*/{system}/{arch}/{name}"))]
     if not libraries:
         raise InputError(f"{runtime.traits.npm} {bench.case.version} contains no library for {bench.case.target}")
     bench.situation.break_files(libraries)
     return str(libraries[0])
 
 
-def _libraries(folder: Path, runtime: RuntimeUse, bench: Bench) -> list[Path]:
-    """The runtime's library for the target, under each of its names."""
-    platform = target(bench.case.target)
-    system, _, arch = platform.npm.partition("-")
-    names: tuple[str, ...] = getattr(runtime.traits.names, platform.system)
-    return [path for name in names for path in sorted(folder.glob(f"bin/*/{system}/{arch}/{name}"))]
-
-
 def _run_program(bench: Bench, program: Path) -> ConsumerRun:
     """Run the program, and read what it wrote."""
     home, result = bench.work / "home", bench.work / "result.json"
     home.mkdir(exist_ok=True)
-    words: list[str | Path] = ["--cases", bench.data(), "--out", result, *bench.consumer_words()]
-    layout = find_layout(bench.case.consumer) or NodeLayout(name=NODE, title="")
+    layout = find_layout(bench.case.consumer)
     filled = {"app": str(bench.work / bench.situation.folder), "program": str(program)}
     variables = {key: value.format(**filled) for key, value in layout.environment.items()}
     return run_consumer(
         [
-            node(),
-            *(word.format(**filled) for word in layout.start),
-            *words,
+            find_program("node"), *(word.format(**filled) for word in layout.start),
+            "--cases", bench.data(), "--out", result, *bench.consumer_words(),
         ],
         name="the Node.js program",
         result=result,
         cwd=home,
         env={**node_environment(home), **variables, **bench.situation.environment},
         log=bench.log,
-    )
+    )  # fmt: skip
 
 
 def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:

@@ -52,15 +52,10 @@ def _explain_foreign(file_name: str, config: Config) -> str:
     return f"not of version {config.project.version}" if is_ours else "of another project"
 
 
-def _name_project(config: Config, package: str) -> str:
-    npm = npm_tables(config).get(package)
-    return npm.name if npm is not None else ""
-
-
 FORMATS = (
     made_as(
         ".tgz",
-        name_project=_name_project,
+        name_project=lambda config, package: npm.name if (npm := npm_tables(config).get(package)) else "",
         is_semantic=True,
         identify=_identify,
         explain_foreign=_explain_foreign,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from latebind.ecosystems.npm.registry import npm_environment
+from latebind.ecosystems.npm.programs import npm_environment
 from latebind.errors import NotRun
 from latebind.system.programs import which
 from latebind.system.run import run
@@ -134,9 +134,12 @@ LAYOUTS: tuple[NodeLayout, ...] = (
 )  # fmt: skip
 
 
-def find_layout(name: str) -> NodeLayout | None:
-    """The layout of that name; None for the ordinary one."""
-    return next((layout for layout in LAYOUTS if layout.name == name), None)
+ORDINARY = NodeLayout(name="node", title="")
+
+
+def find_layout(name: str) -> NodeLayout:
+    """The layout of that name."""
+    return next((layout for layout in LAYOUTS if layout.name == name), ORDINARY)
 
 
 def install_layout(layout: NodeLayout, app: Path, home: Path, log: Path) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from packaging.version import Version
 
 from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
@@ -14,18 +16,40 @@ from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.stage import Stage
 from latebind.config.config import Config
-from latebind.ecosystems.npm.config import npm_tables
-from latebind.ecosystems.npm.manifest import GENERATED_FILES, copied_types, entry_points, list_needs, metadata
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
+from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, NpmConfig, npm_tables
 from latebind.errors import BuildError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.system.archive import Entry, write_tar
-from latebind.system.tree import list_tree
+from latebind.system.tree import hash_files, list_tree
 from latebind.tables.targets import npm_platform
 from latebind.templates import render
 
 if TYPE_CHECKING:
     from latebind.config.plugin import PluginConfig
 
+
+_GENERATED = "latebind"
+"""The stem of the generated module and its types."""
+_GENERATED_FILES: Mapping[str, str] = {
+    f"{_GENERATED}.cjs": "latebind.cjs.j2",
+    f"{_GENERATED}-trusted.cjs": "latebind-trusted.cjs.j2",
+    f"{_GENERATED}.mjs": "latebind.mjs.j2",
+    f"{_GENERATED}.d.cts": "latebind.d.ts.j2",
+    f"{_GENERATED}.d.mts": "latebind.d.ts.j2",
+    f"{_GENERATED}.d.ts": "latebind.d.ts.j2",
+}
+"""Each with its template. TypeScript takes .d.cts for require, .d.mts for import, .d.ts where it reads no `exports`."""
+_NODE = ">=18"
+"""The oldest Node.js that has Object.hasOwn, ES modules and process.report."""
+_TYPES, _REQUIRED_TYPES, _IMPORTED_TYPES = "index.d.ts", "index.d.cts", "index.d.mts"
+_ISSUES = {
+    "https://github.com/": "/issues",
+    "https://gitlab.com/": "/-/issues",
+    "https://codeberg.org/": "/issues",
+    "https://bitbucket.org/": "/issues",
+}
+"""Where these hosts have a repository's issues."""
 _NEVER_PACKED = frozenset({
     *("node_modules", ".npmrc", ".svn", "CVS", ".lock-wscript", "config.gypi", "npm-debug.log"),
     *("package-lock.json", "yarn.lock", "pnpm-lock.yaml"),
@@ -33,7 +57,7 @@ _NEVER_PACKED = frozenset({
 """From the documentation of package.json, "files". An .npmrc often has a token for a registry."""
 
 
-def pack_npm(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> list[Path]:
+def _pack(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> list[Path]:
     """Write the npm packages of a package into `outdir`, the main one last; equal inputs give equal bytes.
 
     Raises BuildError: no library for a target, a library that breaks a promise of the configuration, a file of
@@ -69,8 +93,8 @@ def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
     native = [*stage.libraries(chosen.component), *stage.data(chosen.component, chosen.companions)]
     files = [Entry(name=path.name, data=path.read_bytes()) for path in native]
     files += [Entry(name=notice, data=data) for notice, data in package_notices(config, [package], [stage]).items()]
-    bill = sbom(config, package, [stage], _purl(config, name))
-    return _write(config, outdir, metadata(config, package, name, described) | fields, [*files, _bill(config, bill)])
+    files.append(Entry(name=sbom_file(config), data=sbom(config, package, [stage], _purl(config, name))))
+    return _write(config, outdir, _metadata(config, package, name, described) | fields, files)
 
 
 def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> Path:
@@ -84,21 +108,29 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     }
     modules = [
         Entry(name=file, data=render_module(template, npm.name, version, library_by_platform, plugin))
-        for file, template in GENERATED_FILES.items()
+        for file, template in _GENERATED_FILES.items()
     ]
     root = config.root / npm.source
     own_files = {path.relative_to(root).as_posix(): path for path in npm_sources(config, package)}
-    _refuse_generated(config, package, own_files, [*GENERATED_FILES, "package.json"])
-    own_files |= {name: own_files[types] for name, types in copied_types(own_files).items()}
+    for name in (*_GENERATED_FILES, "package.json"):
+        if name in own_files:
+            raise BuildError(
+                f"{name} is in the folder npm.source of package {package}, but latebind writes that file",
+                where=str(own_files[name].relative_to(config.root)),
+                advice=f"Remove the file, and list what it requires in package.{package}.npm.dependencies."
+                if name == "package.json"
+                else "Give the file another name.",
+            )
+    own_files |= {name: own_files[types] for name, types in _copied_types(own_files).items()}
     fields = {
-        **metadata(config, package, npm.name, project.description or project.name),
+        **_metadata(config, package, npm.name, project.description or project.name),
         **entry_points(own_files),
-        **list_needs(config, package),
+        **_list_needs(config, package),
         "optionalDependencies": dict.fromkeys(sorted(parts), version),
     }
     bill = sbom(config, package, (), _purl(config, npm.name), parts=[_purl(config, name) for name in parts])
     files = [Entry(name=name, data=path.read_bytes()) for name, path in own_files.items()]
-    return _write(config, outdir, fields, [*modules, *files, _bill(config, bill)])
+    return _write(config, outdir, fields, [*modules, *files, Entry(name=sbom_file(config), data=bill)])
 
 
 def render_module(
@@ -118,18 +150,6 @@ def render_module(
     ).encode()
 
 
-def _refuse_generated(config: Config, package: str, own_files: dict[str, Path], generated: Sequence[str]) -> None:
-    for name in generated:
-        if name in own_files:
-            raise BuildError(
-                f"{name} is in the folder npm.source of package {package}, but latebind writes that file",
-                where=str(own_files[name].relative_to(config.root)),
-                advice=f"Remove the file, and list what it requires in package.{package}.npm.dependencies."
-                if name == "package.json"
-                else "Give the file another name.",
-            )
-
-
 def _write(config: Config, outdir: Path, fields: dict[str, Any], files: Sequence[Entry]) -> Path:
     project = config.project
     shared = {Path(name).name: config.root / name for name in (project.license_file, project.readme) if name}
@@ -145,10 +165,143 @@ def _write(config: Config, outdir: Path, fields: dict[str, Any], files: Sequence
     return path
 
 
-def _bill(config: Config, data: bytes) -> Entry:
-    return Entry(name=sbom_file(config), data=data)
-
-
 def _purl(config: Config, name: str) -> str:
     """The package URL of an npm package, where the scope's @ is escaped (purl-spec, type npm)."""
     return f"pkg:npm/{name.replace('@', '%40')}@{npm_version(config.project.version)}"
+
+
+# ---- package.json: metadata, entry points with their types, and what a package needs -------------------------------
+
+
+def _metadata(config: Config, package: str, name: str, description: str) -> dict[str, Any]:
+    """What package.json of every package of a component has."""
+    project, settings = config.project, npm_tables(config)[package]
+    nuget = config.packages[package].nuget
+    file = Path(project.license_file).name
+    fields = {
+        "name": name,
+        "version": npm_version(project.version),
+        "description": description,
+        "keywords": list(settings.keywords or (nuget.tags if nuget else ())),
+        **_places(project.repository),
+        "license": project.license or (f"SEE LICENSE IN {file}" if file else ""),
+        "author": "".join(project.authors[:1]),
+        "contributors": list(project.authors[1:]),
+        "type": "commonjs",
+        "engines": {"node": _NODE},
+    }
+    return {key: value for key, value in fields.items() if value}
+
+
+def _places(repository: str) -> dict[str, Any]:
+    """Homepage, issues and repository, as far as the repository's URL shows them."""
+    if not repository:
+        return {}
+    if not repository.startswith("https://"):
+        return {"repository": {"type": "git", "url": repository}}
+    web = repository.rstrip("/").removesuffix(".git")
+    issues = next((f"{web}{path}" for host, path in _ISSUES.items() if web.startswith(host)), "")
+    return {
+        "homepage": f"{web}#readme" if issues else web,
+        "bugs": {"url": issues} if issues else {},
+        "repository": {"type": "git", "url": f"git+{web}.git"},
+    }
+
+
+def entry_points(own_files: Collection[str]) -> dict[str, Any]:
+    """How the main package is imported: by the project's own index, else by the generated module.
+
+    `own_files` are the names of the project's files, with those of _copied_types().
+    """
+    generated = {
+        "import": {"types": f"./{_GENERATED}.d.mts", "default": f"./{_GENERATED}.mjs"},
+        "require": {"types": f"./{_GENERATED}.d.cts", "default": f"./{_GENERATED}.cjs"},
+    }
+    required = next((name for name in REQUIRED if name in own_files), "")
+    imported = IMPORTED if IMPORTED in own_files else ""
+    required_types = _REQUIRED_TYPES if _REQUIRED_TYPES in own_files else _TYPES
+    by_import = _add_types(imported, _IMPORTED_TYPES, own_files)
+    by_require = _add_types(required, required_types, own_files)
+    entry = {"import": by_import, "require": by_require} if imported and required else by_import or by_require
+    main = required or imported or f"{_GENERATED}.cjs"
+    types = next((name for name in (_TYPES, _REQUIRED_TYPES, _IMPORTED_TYPES) if name in own_files), "")
+    if not required and not imported:
+        types = f"{_GENERATED}.d.ts"
+    return {
+        "main": f"./{main}",
+        **({"types": f"./{types}"} if types else {}),
+        "exports": {".": entry or generated, f"./{_GENERATED}": generated, "./package.json": "./package.json"},
+    }
+
+
+def _copied_types(own_files: Collection[str]) -> dict[str, str]:
+    """Types that the project has for require() alone, by the names under which import finds them: index.d.mts.
+
+    TypeScript takes index.d.ts for the types of a CommonJS module, and lets users import a default that is not there.
+    """
+    needed = IMPORTED in own_files and _TYPES in own_files and _IMPORTED_TYPES not in own_files
+    return {_IMPORTED_TYPES: _TYPES} if needed else {}
+
+
+def _add_types(file: str, types: str, own_files: Collection[str]) -> dict[str, str]:
+    """A file with its types, which come first, as TypeScript demands; {} for no file."""
+    if not file:
+        return {}
+    return {**({"types": f"./{types}"} if types in own_files else {}), "default": f"./{file}"}
+
+
+def _list_needs(config: Config, package: str) -> dict[str, Any]:
+    """The packages that the main one needs.
+
+    Those of the same project are peers, so that an application has one of each. So is the runtime's own, unless
+    `npm.runtime` makes it a dependency: an application may have it from elsewhere. Packages that require this one are
+    optional peers: it could not find them in the folders of pnpm and of Yarn's Plug'n'Play if it did not name them.
+    """
+    tables, runtime = npm_tables(config), config.runtime_of(package)
+    npm, same = tables[package], _same_minor(config.project.version)
+    peers = {tables[name].name: same for name in config.packages[package].requires if name in tables}
+    fields: dict[str, Any] = {"dependencies": dict(npm.dependencies)}
+    if npm.runtime and runtime is not None:
+        fields["dependencies"][npm.runtime] = f">={npm_version(runtime.minimum)}"
+    elif runtime is not None and runtime.traits.npm:
+        peers[runtime.traits.npm] = f">={npm_version(runtime.minimum)}"
+        fields["peerDependenciesMeta"] = {runtime.traits.npm: {"optional": True}}
+    for other in (table for user, table in tables.items() if package in config.packages[user].requires):
+        peers[other.name] = same
+        fields.setdefault("peerDependenciesMeta", {})[other.name] = {"optional": True}
+    fields["dependencies"] = dict(sorted(fields["dependencies"].items()))
+    fields["peerDependencies"] = dict(sorted(peers.items()))
+    return {key: value for key, value in fields.items() if value}
+
+
+def _same_minor(version: str) -> str:
+    """The versions with the same minor version, as for wheels: the binary interface is checked at run time."""
+    parsed = Version(version)
+    return npm_version(version) if parsed.is_prerelease else f"~{parsed.major}.{parsed.minor}.0"
+
+
+# ---- the work --------------------------------------------------------------------------------------------------------
+
+
+def _plan(planning: Planning) -> list[PackageJob]:
+    jobs, version = [], planning.config.project.version
+    for name, npm in npm_tables(planning.config).items():
+        rids = tuple(planning.floors[name])
+        files: dict[str, tuple[str, ...]] = {
+            npm_file(npm_target(npm.name, rid), version): (planning.name_stage(name, rid),) for rid in rids
+        }
+        files[npm_file(npm.name, version)] = (*filter(None, [npm.source]), planning.config.file.name)
+        if rids:
+            jobs.append(PackageJob(name=f"npm {name}", package=name, rids=rids, files=files))
+    return jobs
+
+
+KINDS = (
+    PackageKind(
+        name="npm",
+        is_for=lambda package: package.find_table(NpmConfig) is not None,
+        plan=_plan,
+        key=lambda run, job: [hash_files(run.config.root, npm_sources(run.config, job.package), modes=False)],
+        make=lambda run, job: _pack(run.config, job.package, run.stages_of(job), run.dist),
+    ),
+)

@@ -65,7 +65,7 @@ def run_dotnet_case(bench: Bench) -> Outcome:
         return replace(outcome, state=State.FAILED, reason=reason, summary="", facts=facts)
     mono = {"mono": built.mono} if built.mono else {}
     facts = {**outcome.facts, "framework": built.framework, "sdk": built.sdk, **mono}
-    if _is_on_feed(bench):
+    if _find_on_feed(bench):
         facts |= {"runtime_package": ASSEMBLED}
     return replace(outcome, facts=facts)
 
@@ -112,8 +112,8 @@ def _build_program(bench: Bench, packages: Path, tree: Path, log: Path) -> None:
 def _unpack_all(bench: Bench, folder: Path) -> None:
     """Unpack the project's nupkgs and the runtime's; nobody needs that one as a file. Raises as _collect_packages()."""
     unpack(_own_packages(bench), folder)
-    if bench.bound_runtime is not None and _is_on_feed(bench):
-        add_runtime(bench, bench.bound_runtime, bench.case.version, folder)
+    if runtime := _find_on_feed(bench):
+        add_runtime(bench, runtime, bench.case.version, folder)
 
 
 def _collect_packages(bench: Bench) -> list[Path]:
@@ -122,8 +122,8 @@ def _collect_packages(bench: Bench) -> list[Path]:
     All test cases share the runtime's; a scenario that breaks the library does so after the build.
     """
     packages = _own_packages(bench)
-    if bench.bound_runtime is not None and _is_on_feed(bench):
-        packages.append(runtime_nupkg(bench, bench.bound_runtime, bench.case.version))
+    if runtime := _find_on_feed(bench):
+        packages.append(runtime_nupkg(bench, runtime, bench.case.version))
     return packages
 
 
@@ -151,9 +151,10 @@ def _break_runtime(bench: Bench, folder: Path) -> Path | None:
     return library
 
 
-def _is_on_feed(bench: Bench) -> bool:
-    """Whether the test case has a runtime that NuGet has, too, so that its application restores it."""
-    return bench.bound_runtime is not None and bool(bench.case.version) and bool(bench.bound_runtime.traits.nuget.ids)
+def _find_on_feed(bench: Bench) -> RuntimeUse | None:
+    """The runtime of a test case that NuGet has, too, so that its application restores it."""
+    runtime = bench.bound_runtime
+    return runtime if runtime is not None and bench.case.version and runtime.traits.nuget.ids else None
 
 
 def _judge_consumer(bench: Bench, ended: ConsumerRun, library: str = "", *folders: Path) -> Outcome:
@@ -180,7 +181,7 @@ def _consumer(bench: Bench) -> DotnetConsumer:
         environment=clean_environment(),
         layout=layout(bench.case.consumer),
         rid=bench.case.target,
-        runtime_version=bench.case.version if _is_on_feed(bench) else "",
+        runtime_version=bench.case.version if _find_on_feed(bench) else "",
         variables=bench.situation.environment,
         properties=properties,
     )
@@ -190,18 +191,22 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
     """Build and run, from the folder that the situation's relative paths start at."""
     home = bench.work / "home"
     home.mkdir(exist_ok=True)
-    arguments = (*bench.consumer_words(), *bench.situation.action)
-    cases = bench.data()
+    start = partial(
+        run_built,
+        cases=bench.data(),
+        work=work,
+        arguments=(*bench.consumer_words(), *bench.situation.action),
+        log=bench.log,
+        cwd=home,
+        advice=bench.crash_advice,
+    )
     first = bench.situation.first
     if first and bench.bound_runtime is not None:
         older = runtime_nupkg(bench, bench.bound_runtime, first)
         before = replace(consumer, packages=[*consumer.packages, older], runtime_version=first)
         with failing_at("install"):
             built = build_consumer(before, work, log=bench.log)
-        ended = run_built(
-            before, built, cases, work, arguments=arguments, log=bench.log, cwd=home, advice=bench.crash_advice
-        )
-        assert_first(ended.result.version, first)
+        assert_first(start(before, built).result.version, first)
     shares = consumer.layout is BUILD and not first and bench.situation.folder == ORDINARY.folder
     build = partial(share_build, bench.supply) if shares else build_consumer
     with failing_at("install"):
@@ -209,10 +214,7 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
     (work / ANSWERS).mkdir(exist_ok=True)
     library = _break_runtime(bench, built.out)
     user = lock_application(bench, built.out, work / ANSWERS, library, consumer.environment)
-    ended = run_built(
-        consumer, built, cases, work, arguments=arguments, log=bench.log, cwd=home, user=user, advice=bench.crash_advice
-    )
-    return built, ended
+    return built, start(consumer, built, user=user)
 
 
 def _unproven(
@@ -221,11 +223,8 @@ def _unproven(
     """What the layout promises and the packages that the consumer asks for do not hold."""
     tables = nuget_tables(bench.config)
     restored = {name for name, table in tables.items() if (built.cache / table.id.lower()).is_dir()}
-    missing = (
-        [name for name in bench.config.list_needed_packages(bench.package) if name not in restored]
-        if bench.bound_runtime
-        else []
-    )
+    needed = bench.config.list_needed_packages(bench.package) if bench.bound_runtime else ()
+    missing = [name for name in needed if name not in restored]
     if missing and bench.situation.without not in missing:
         return [f"the consumer did not restore the package {name}" for name in missing]
     ours = {artifact.path.name for artifact in bench.artifacts}

@@ -33,8 +33,8 @@ class DotnetConsumer:
     """A console project, the packages that it gets, and how it is built.
 
     `project` is the folder with the .csproj, which is copied; `version` is the packages' version, PEP 440.
-    `runtime_version` is the runtime package's, "" to leave it out. `framework` is what it is built for, by default the
-    SDK's own, which needs no package.
+    `runtime_version` is the runtime package's, "" to leave it out. It is built for the SDK's own framework, which needs
+    no package, unless the layout names another.
     `environment` is the whole environment in which `dotnet` runs.
     """
 
@@ -45,7 +45,6 @@ class DotnetConsumer:
     layout: Layout = BUILD
     rid: str = "linux-x64"
     runtime_version: str = ""
-    framework: str = ""
     properties: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     """Added to the environment in which the consumer itself runs."""
@@ -93,7 +92,13 @@ def run_built(  # noqa: PLR0913  # a consumer, what it computes, where, and how 
         name="the .NET consumer",
         result=result,
         cwd=cwd or work,
-        env=_runtime_environment(consumer, work),
+        # A program finds .NET by DOTNET_ROOT, and unpacks what it carries below `work`.
+        env={
+            "DOTNET_ROOT": str(dotnet.find(consumer.environment).resolve().parent),
+            **dotnet.private(consumer.environment, work / "home"),
+            "DOTNET_BUNDLE_EXTRACT_BASE_DIR": str(work / "unpacked"),
+            **consumer.variables,
+        },
         log=log,
         user=user,
         advice=advice,
@@ -115,7 +120,7 @@ def build_consumer(consumer: DotnetConsumer, work: Path, *, log: Path | None = N
     if needed and int(sdk.partition(".")[0]) < needed:
         raise NotRun("no-sdk", f"the test case needs .NET SDK {needed}.0 or newer, but {sdk} is installed")
     references = str(mono_install.references) if mono_install else ""
-    properties = _properties(consumer, consumer.framework or dotnet.own_framework(sdk), references)
+    properties = _properties(consumer, dotnet.own_framework(sdk), references)
     defines = [f"-p:{key}={value}" for key, value in properties.items()]
     command = [part.format(rid=consumer.rid) for part in consumer.layout.command]
     argv = [program, *command, *defines, "--nologo", "-c", "Release", *_output(consumer, work)]
@@ -144,7 +149,7 @@ def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Pa
     packages = [f"{path.name} {hash_file(path)}" for path in consumer.packages]
     project = hash_tree(consumer.project, without=MSBUILD_OUTPUTS)
     properties = chain.from_iterable(sorted(consumer.properties.items()))
-    settings = (project, consumer.version, consumer.rid, consumer.runtime_version, consumer.framework)
+    settings = (project, consumer.version, consumer.rid, consumer.runtime_version)
 
     def build(folder: Path, build_log: Path) -> None:
         built = build_consumer(consumer, folder, log=build_log)
@@ -170,14 +175,6 @@ def _start(consumer: DotnetConsumer, host: Path, out: Path, work: Path) -> tuple
     if consumer.layout.application:
         return (host, out / f"{_project_name(work / 'application')}.dll", name)
     return (host, out / f"{name}.{'exe' if consumer.layout.start == 'mono' else 'dll'}")
-
-
-def _runtime_environment(consumer: DotnetConsumer, work: Path) -> dict[str, str]:
-    """For the consumer itself. A program finds .NET by DOTNET_ROOT, and unpacks what it carries below `work`."""
-    root = str(dotnet.find(consumer.environment).resolve().parent)
-    environment = dotnet.private(consumer.environment, work / "home")
-    unpacked = str(work / "unpacked")
-    return {"DOTNET_ROOT": root, **environment, "DOTNET_BUNDLE_EXTRACT_BASE_DIR": unpacked, **consumer.variables}
 
 
 def _lay_out(consumer: DotnetConsumer, work: Path) -> Path:

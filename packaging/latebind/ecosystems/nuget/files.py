@@ -36,15 +36,10 @@ def _explain_foreign(file_name: str, config: Config) -> str:
     )
 
 
-def _name_project(config: Config, package: str) -> str:
-    nuget = nuget_tables(config).get(package)
-    return nuget.id if nuget is not None else ""
-
-
 FORMATS = (
     made_as(
         ".nupkg",
-        name_project=_name_project,
+        name_project=lambda config, package: nuget.id if (nuget := nuget_tables(config).get(package)) else "",
         is_semantic=True,
         headers=r"build/native/include/",
         identify=_identify,

@@ -35,12 +35,15 @@ _PORTABLE_PDB = b"BSJB"
 """What a portable PDB begins with (ECMA-335 II.24.2.1); symbol packages accept no other."""
 
 
-def native(stages: Sequence[Stage], component: str) -> list[Entry]:
-    """The shared libraries of a component for each target. Raises BuildError when a target has none."""
+def native(stages: Sequence[Stage], component: str, companions: Sequence[str]) -> list[Entry]:
+    """The shared libraries of a component for each target, and what a plugin has next to its own.
+
+    Raises BuildError when a target has no library.
+    """
     return [
-        Entry(name=f"runtimes/{stage.rid}/native/{library.name}", data=library.read_bytes())
+        Entry(name=f"runtimes/{stage.rid}/native/{file.name}", data=file.read_bytes())
         for stage in stages
-        for library in stage.libraries(component)
+        for file in (*stage.libraries(component), *stage.data(component, companions))
     ]
 
 
@@ -59,11 +62,10 @@ def list_assemblies(builds: Sequence[ManagedBuild]) -> list[Entry]:
 
 def symbols(builds: Sequence[ManagedBuild]) -> list[Entry]:
     """The portable PDBs, each at its assembly's place."""
-    with_symbols = [(build, build.symbols.read_bytes()) for build in builds if build.symbols]
     return [
         Entry(name=f"lib/{build.framework}/{build.symbols.name}", data=data)
-        for build, data in with_symbols
-        if build.symbols and data[: len(_PORTABLE_PDB)] == _PORTABLE_PDB
+        for build in builds
+        if build.symbols and (data := build.symbols.read_bytes()).startswith(_PORTABLE_PDB)
     ]
 
 

@@ -10,7 +10,8 @@ import tempfile
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePath
+from urllib.parse import quote, urlsplit
 from xml.sax.saxutils import escape
 
 import defusedxml.ElementTree
@@ -35,6 +36,16 @@ _LINK_TARGETS = """<Project>
   </PropertyGroup>
 </Project>
 """
+
+
+_RAW = {
+    "bitbucket.org": "https://api.bitbucket.org/2.0/repositories/{path}/src/{commit}",
+    "codeberg.org": "https://codeberg.org/{path}/raw/commit/{commit}",
+    "github.com": "https://raw.githubusercontent.com/{path}/{commit}",
+    "gitlab.com": "https://gitlab.com/{path}/-/raw/{commit}",
+}
+"""Where hosts of repositories give a file of a commit as it is."""
+_PATH = re.compile(r"[\w.~-]+(/[\w.~-]+)+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +134,8 @@ def _own_properties(framework: str, obj: Path, project: Path) -> dict[str, str]:
         "TargetFramework": framework,
         # The default is a source file in the system's temporary folder, whose path the symbols name.
         "TargetFrameworkMonikerAssemblyAttributesPath": str(obj / "TargetFramework.cs"),
-        "PathMap": _path_map({obj: "/_obj/", project.resolve(): SOURCES}),
+        # What the compiler writes of each folder instead of its path. %2C is MSBuild's comma.
+        "PathMap": f"{obj}/=/_obj/%2C{project.resolve()}/={SOURCES}",
         "BaseIntermediateOutputPath": f"{obj}/",
     }
 
@@ -249,6 +261,15 @@ def _identity(csproj: Path) -> tuple[tuple[str, ...], str]:
     return frameworks, (root.findtext(".//AssemblyName") or csproj.stem).strip()
 
 
-def _path_map(folders: Mapping[Path, str]) -> str:
-    """The compiler's PathMap: what it writes of each folder instead of its path. %2C is MSBuild's comma."""
-    return "%2C".join(f"{folder}/={name}" for folder, name in folders.items())
+def source_link(repository: str, commit: str, folder: PurePath, mapped: str) -> str:
+    """The JSON text for sources in a folder of a repository that the symbols call `mapped`.
+
+    "" without a commit, and for a host whose addresses of files are unknown.
+    """
+    address = urlsplit(repository)
+    path = address.path.strip("/").removesuffix(".git")
+    raw = _RAW.get(address.hostname or "") if address.scheme in ("http", "https") else None
+    if raw is None or not commit or not _PATH.fullmatch(path):
+        return ""
+    subfolder = "".join(f"/{quote(part)}" for part in folder.parts)
+    return json.dumps({"documents": {f"{mapped}*": f"{raw.format(path=path, commit=commit)}{subfolder}/*"}}) + "\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
+from typing import Literal
 from urllib.parse import quote
 
 from packaging.licenses import canonicalize_license_expression
@@ -49,23 +50,11 @@ class Nuspec:
     dependencies: tuple[Dependency, ...] = ()
 
 
-def render_nuspec(nuspec: Nuspec) -> bytes:
-    """The nuspec as XML.
+def render_nuspec(nuspec: Nuspec, *, template: Literal["package", "symbols"] = "package") -> bytes:
+    """The nuspec of a package, or of its symbol package with the elements that `dotnet pack` writes there, as XML.
 
     Raises BuildError with every problem: an id, a version, a license, a tag or a text that feeds would refuse.
     """
-    return _render_nuspec("nuget/package.nuspec.j2", nuspec)
-
-
-def render_symbols(nuspec: Nuspec) -> bytes:
-    """The nuspec of a package's symbol package, with the elements that `dotnet pack` writes there.
-
-    Raises BuildError like render_nuspec().
-    """
-    return _render_nuspec("nuget/symbols.nuspec.j2", nuspec)
-
-
-def _render_nuspec(template: str, nuspec: Nuspec) -> bytes:
     problems = list(_problems(nuspec))
     if problems:
         raise BuildError("; ".join(problems), where=f"{nuspec.id}.nuspec")
@@ -77,7 +66,7 @@ def _render_nuspec(template: str, nuspec: Nuspec) -> bytes:
         "frameworks": [long_framework(framework) for framework in nuspec.frameworks],
         "dependencies": sorted(nuspec.dependencies, key=lambda dependency: dependency.id.lower()),
     }
-    return render(template, **values).encode()
+    return render(f"nuget/{template}.nuspec.j2", **values).encode()
 
 
 def same_minor(version: str) -> str:
@@ -91,11 +80,6 @@ def same_minor(version: str) -> str:
     release = Version(version).release
     major, minor = (*release, 0)[:2]
     return f"[{semantic_version(version)}, {major}.{minor + 1}.0)"
-
-
-def exactly(version: str) -> str:
-    """The range of exactly that version, for the parts of a split package; `version` is in NuGet's form."""
-    return f"[{version}]"
 
 
 def license_url(expression: str) -> str:

@@ -1,31 +1,37 @@
 """Packs staged native files and a compiled managed project as nupkgs.
 
 One package holds all targets, or, when it is split, `Id.runtime.<rid>` holds one target each and `Id` the managed part
-and a dependency on all of those (docs/decisions/0016). nugetfiles.py decides the places of files.
+and a dependency on all of those (docs/decisions/0016). layout.py decides the places of files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.build.commit import checkout
 from latebind.build.notices import package_notices
+from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.stage import Stage
+from latebind.compilers import dotnet
 from latebind.config.config import Config
-from latebind.ecosystems.nuget import layout as nugetfiles
+from latebind.config.package import NugetConfig, Package
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
+from latebind.ecosystems.nuget import layout
 from latebind.ecosystems.nuget.files import nuget_tables
-from latebind.ecosystems.nuget.nuspec import Dependency, Nuspec, exactly, render_nuspec, render_symbols, same_minor
+from latebind.ecosystems.nuget.managed import SOURCES, ManagedBuild, build_managed, source_link
+from latebind.ecosystems.nuget.nuspec import Dependency, Nuspec, render_nuspec, same_minor
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
-from latebind.model import Artifact
 from latebind.semver import semantic_version
 from latebind.system.archive import Entry
 from latebind.system.log import LOG
-from loadcheck.archive import sha256
+from latebind.system.tree import hash_file
 from loadcheck.kinds.nuget.reading import FEED_LIMIT
 from loadcheck.text import human_size
 
@@ -62,7 +68,7 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     managed: Sequence[ManagedBuild] = (),
     commit: str = "",
     feed_limit: int = FEED_LIMIT,
-) -> tuple[Artifact, ...]:
+) -> list[Path]:
     """Write the NuGet packages of a package into `outdir`, that of its own id first; equal inputs give equal bytes.
 
     `stages` are the targets to put in; `managed` is what build_managed made of `nuget.managed`; `commit` is the
@@ -81,20 +87,17 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     frameworks = tuple(build.framework for build in managed)
     nuspec = describe(config, package, frameworks=frameworks, commit=commit)
     job = _Job(config=config, package=package, stages=stages, outdir=outdir, managed=managed, nuspec=nuspec)
-    artifacts = _split(job) if nuget.split is True else [_whole(job)]
-    if nuget.split == "auto" and artifacts[0].size > feed_limit:
-        LOG.detail(
-            f"{artifacts[0].path.name} has {artifacts[0].size} bytes, over {feed_limit}: making a package for "
-            "each target"
-        )
-        artifacts[0].path.unlink()
-        artifacts = _split(job)
-    for artifact in artifacts:
-        if artifact.size > feed_limit:
-            size, limit = human_size(artifact.size), human_size(feed_limit)
-            LOG.say(f"warning: {artifact.path.name} is {size}, but NuGet's public feed accepts at most {limit}")
-            LOG.say(f"  help: {_TOO_LARGE if len(artifacts) == 1 else _TOO_LARGE_PART}")
-    return (*artifacts, *_symbols(job))
+    paths = _split(job) if nuget.split is True else [_whole(job)]
+    if nuget.split == "auto" and (size := paths[0].stat().st_size) > feed_limit:
+        LOG.detail(f"{paths[0].name} has {size} bytes, over {feed_limit}: making a package for each target")
+        paths[0].unlink()
+        paths = _split(job)
+    for path in paths:
+        if (size := path.stat().st_size) > feed_limit:
+            limit = human_size(feed_limit)
+            LOG.say(f"warning: {path.name} is {human_size(size)}, but NuGet's public feed accepts at most {limit}")
+            LOG.say(f"  help: {_TOO_LARGE if len(paths) == 1 else _TOO_LARGE_PART}")
+    return [*paths, *_symbols(job)]
 
 
 def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), commit: str = "") -> Nuspec:
@@ -103,76 +106,74 @@ def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), co
     Raises BuildError when its version has no form in NuGet.
     """
     nuget, project = nuget_tables(config)[package], config.project
+    others = (config.packages[name].nuget for name in config.packages[package].requires)
     return Nuspec(
         id=nuget.id,
         version=semantic_version(project.version),
         authors=project.author_names or (project.name,),
         description=nuget.description or project.description or project.name,
-        frameworks=tuple(frameworks) or (nugetfiles.NATIVE_ONLY_FRAMEWORK,),
+        frameworks=tuple(frameworks) or (layout.NATIVE_ONLY_FRAMEWORK,),
         license=project.license,
         readme=project.readme.rpartition("/")[2],
         icon=(nuget.icon or project.icon).rpartition("/")[2],
         repository=project.repository,
         commit=commit,
         tags=nuget.tags,
-        dependencies=(*_siblings(config, package), *_runtime(config, package)),
+        dependencies=(
+            *(Dependency(id=other.id, range=same_minor(project.version)) for other in others if other is not None),
+            *_runtime(config, package),
+        ),
     )
 
 
-def _native(job: _Job) -> list[Entry]:
-    """The libraries of the targets, and what a plugin has next to its own."""
-    globs = job.config.packages[job.package].companions
-    further = [
-        Entry(name=f"runtimes/{stage.rid}/native/{file.name}", data=file.read_bytes())
-        for stage in job.stages
-        for file in stage.data(job.component, globs)
-    ]
-    return [*nugetfiles.native(job.stages, job.component), *further]
+def _native(job: _Job, *stages: Stage) -> list[Entry]:
+    package = job.config.packages[job.package]
+    return layout.native(stages or job.stages, package.component, package.companions)
 
 
-def _whole(job: _Job) -> Artifact:
+def _whole(job: _Job) -> Path:
     files = [
         *_native(job),
-        *nugetfiles.list_assemblies(job.managed),
-        *nugetfiles.targets_entries(job.nuspec.id, [stage.rid for stage in job.stages]),
-        *nugetfiles.header_entries(job.nuspec.id, job.stages, job.component),
+        *layout.list_assemblies(job.managed),
+        *layout.targets_entries(job.nuspec.id, [stage.rid for stage in job.stages]),
+        *layout.header_entries(job.nuspec.id, job.stages, job.component),
     ]
     return _write(job, files)
 
 
-def _split(job: _Job) -> list[Artifact]:
+def _split(job: _Job) -> list[Path]:
     """The package with the plain id, and one for each target; none of them is useful without the others."""
     nuspec = job.nuspec
     rids = [stage.rid for stage in job.stages]
     # An application gets a target's files and the managed ones in one folder, though they come from two packages.
-    nugetfiles.refuse_twins([*_native(job), *nugetfiles.list_assemblies(job.managed)], where=nuspec.id)
-    pins = tuple(Dependency(id=part_id(nuspec.id, rid), range=exactly(nuspec.version)) for rid in rids)
+    layout.refuse_twins([*_native(job), *layout.list_assemblies(job.managed)], where=nuspec.id)
+    pins = tuple(Dependency(id=part_id(nuspec.id, rid), range=f"[{nuspec.version}]") for rid in rids)
     top = replace(job, stages=(), nuspec=replace(nuspec, dependencies=(*nuspec.dependencies, *pins)))
     files = [
-        *nugetfiles.list_assemblies(job.managed),
-        *nugetfiles.targets_entries(nuspec.id, (), elsewhere=rids),
-        *nugetfiles.header_entries(nuspec.id, job.stages, job.component, is_split=True),
+        *layout.list_assemblies(job.managed),
+        *layout.targets_entries(nuspec.id, (), elsewhere=rids),
+        *layout.header_entries(nuspec.id, job.stages, job.component, is_split=True),
     ]
-    artifacts = [_write(top, files, parts=pins)]
+    paths = [_write(top, files, parts=pins)]
     for stage in job.stages:
         part = replace(
             nuspec,
             id=part_id(nuspec.id, stage.rid),
             description=f"{nuspec.description} (native files for {stage.rid}; install {nuspec.id} instead)",
-            frameworks=(nugetfiles.NATIVE_ONLY_FRAMEWORK,),
+            frameworks=(layout.NATIVE_ONLY_FRAMEWORK,),
             dependencies=(),
         )
         files = [
-            *_native(replace(job, stages=(stage,))),
-            *nugetfiles.list_assemblies(()),
-            *nugetfiles.targets_entries(part.id, [stage.rid], part_of=nuspec.id),
-            *nugetfiles.copy_entries(part.id, stage, job.component),
+            *_native(job, stage),
+            *layout.list_assemblies(()),
+            *layout.targets_entries(part.id, [stage.rid], part_of=nuspec.id),
+            *layout.copy_entries(part.id, stage, job.component),
         ]
-        artifacts.append(_write(replace(job, stages=(stage,), managed=(), nuspec=part), files))
-    return artifacts
+        paths.append(_write(replace(job, stages=(stage,), managed=(), nuspec=part), files))
+    return paths
 
 
-def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = ()) -> Artifact:
+def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = ()) -> Path:
     nuspec, project = job.nuspec, job.config.project
     purl = f"pkg:nuget/{nuspec.id}@{nuspec.version}"
     document = sbom(
@@ -181,34 +182,25 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
     nuget = nuget_tables(job.config)[job.package]
     everything = [
         *files,
-        *nugetfiles.readme(job.config.root, project.readme),
-        *nugetfiles.icon(job.config.root, nuget.icon or project.icon),
+        *layout.readme(job.config.root, project.readme),
+        *layout.icon(job.config.root, nuget.icon or project.icon),
         Entry(name=f"sbom/{sbom_file(job.config)}", data=document),
         *(Entry(name=name, data=data) for name, data in package_notices(job.config, [job.package], job.stages).items()),
     ]
-    nugetfiles.refuse_twins(everything, where=nuspec.id)
+    layout.refuse_twins(everything, where=nuspec.id)
     path = job.outdir / nupkg_file(nuspec.id, project.version)
     write_nupkg(path, nuspec, render_nuspec(nuspec), everything)
-    made_from = tuple(str(library) for stage in job.stages for library in stage.libraries(job.component))
-    return Artifact(path=path, kind="nupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)
+    return path
 
 
-def _symbols(job: _Job) -> list[Artifact]:
+def _symbols(job: _Job) -> list[Path]:
     """The symbol package, which holds what the feed's symbol server takes: portable PDBs and nothing else."""
-    files = nugetfiles.symbols(job.managed)
+    files = layout.symbols(job.managed)
     if not files:
         return []
-    nuspec = job.nuspec
-    path = job.outdir / snupkg_file(nuspec.id, job.config.project.version)
-    write_nupkg(path, nuspec, render_symbols(nuspec), files)
-    made_from = tuple(str(build.symbols) for build in job.managed if build.symbols)
-    return [Artifact(path=path, kind="snupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)]
-
-
-def _siblings(config: Config, package: str) -> tuple[Dependency, ...]:
-    version = same_minor(config.project.version)
-    others = (config.packages[name].nuget for name in config.packages[package].requires)
-    return tuple(Dependency(id=other.id, range=version) for other in others if other is not None)
+    path = job.outdir / snupkg_file(job.nuspec.id, job.config.project.version)
+    write_nupkg(path, job.nuspec, render_nuspec(job.nuspec, template="symbols"), files)
+    return [path]
 
 
 def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
@@ -223,3 +215,85 @@ def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
             advice="Add a [[runtime]] table with a preset, or name a runtime in package.<name>.runtime.",
         )
     return (Dependency(id=id_, range=semantic_version(runtime.minimum)),)
+
+
+def nupkg_kind(chosen: Callable[[Package], bool], project: Callable[[PackRun, PackageJob], Path | None]) -> PackageKind:
+    """The nupkgs of the packages that are `chosen`. `project` gives the folder of a package's managed project."""
+
+    def plan(planning: Planning) -> list[PackageJob]:
+        return [
+            PackageJob(
+                name=f"nupkg {name}",
+                package=name,
+                rids=tuple(planning.floors[name]),
+                source=nuget.managed,
+                files=_list_files(planning, name, nuget),
+            )
+            for name, nuget in nuget_tables(planning.config).items()
+            if chosen(planning.config.packages[name]) and planning.floors[name]
+        ]
+
+    return PackageKind(
+        name="nupkg",
+        is_for=lambda package: package.nuget is not None and chosen(package),
+        plan=plan,
+        key=_key,
+        make=lambda run, job: _make(run, job, project(run, job)),
+    )
+
+
+def _list_files(planning: Planning, package: str, nuget: NugetConfig) -> dict[str, tuple[str, ...]]:
+    """Several nupkgs only when `split` is true: sizes are not known here."""
+    config, version, split = planning.config, planning.config.project.version, nuget.split is True
+    managed = (config.file.name,) if config.packages[package].hosted else tuple(filter(None, [nuget.managed]))
+    whole = (config.file.name, *managed) if split else (*planning.list_stages(package), *managed)
+    files = {nupkg_file(nuget.id, version): tuple(dict.fromkeys(whole))}
+    for rid in planning.floors[package] if split else ():
+        files[nupkg_file(part_id(nuget.id, rid), version)] = (planning.name_stage(package, rid),)
+    return files | ({snupkg_file(nuget.id, version): managed} if managed else {})
+
+
+def _key(run: PackRun, job: PackageJob) -> list[str]:
+    """Raises NotRun `no-dotnet` when nothing compiles the managed part."""
+    config, package = run.config, run.config.packages[job.package]
+    icon = (package.nuget.icon if package.nuget else "") or config.project.icon
+    compiled = config.root if package.hosted else _find_project(run, job)
+    sdk = dotnet.sdk_version(os.environ, compiled) if compiled is not None and compiled.is_dir() else ""
+    return [hash_file(config.root / icon) if icon else "", run.commit, sdk]
+
+
+def _make(run: PackRun, job: PackageJob, project: Path | None) -> Sequence[Path]:
+    config, made = run.config, run.workdir / "build"
+    stages = run.stages_of(job)
+    for stage in stages:
+        refuse_broken(config, job.package, stage)
+    managed: tuple[ManagedBuild, ...] = ()
+    if project is not None:
+        is_source = project == _find_project(run, job)
+        managed = build_managed(
+            project,
+            made / "managed" / job.package,
+            version=config.project.version,
+            environment=os.environ,
+            home=made / "dotnet-home" / job.package,
+            apart=run.project.outputs.folders if is_source else (),
+            source_link=_source_link(run, project) if is_source else "",
+            required=[dependency.id for dependency in describe(config, job.package).dependencies],
+        )
+    return pack_nupkgs(config, job.package, stages, run.dist, managed=managed, commit=run.commit)
+
+
+def _source_link(run: PackRun, project: Path) -> str:
+    """Where the sources of a managed project are in its repository; "" where that is unknown."""
+    root = checkout(run.config.root)
+    if root is None or not project.resolve().is_relative_to(root):
+        return ""
+    return source_link(run.config.project.repository, run.commit, project.resolve().relative_to(root), SOURCES)
+
+
+def _find_project(run: PackRun, job: PackageJob) -> Path | None:
+    """The project's own managed project."""
+    return run.config.root / job.source if job.source else None
+
+
+KINDS = (nupkg_kind(lambda package: package.hosted is None, _find_project),)

@@ -1,4 +1,4 @@
-"""Publishes NuGet packages from a workflow."""
+"""Publishes NuGet packages: from a workflow, and in a local feed, from where consumers restore them by id."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from latebind.config.ep import EpConfig
-from latebind.ecosystems.ecosystem import Publisher
+from latebind.ecosystems.publishing import Publisher, rehearse_in_folder
 
 
 def _page(package: Mapping[str, Any]) -> str:
@@ -27,3 +27,4 @@ PUBLISHERS = (
         setup="nuget/setup.yml.j2",
     ),
 )
+REHEARSALS = (rehearse_in_folder("NuGet", "a folder as a feed", "nupkg", job="nuget"),)

@@ -1,19 +1,23 @@
-"""Checks LB8xx: packages of plugins for other programs, recognized by what their libraries export (hosts.toml)."""
+"""Checks LB8xx: packages of plugins for other programs, recognized by what their libraries export (hosts.toml).
+
+The Python modules of a plugin are untrusted: they are read and never run.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from latebind.ecosystems.plugin.modules import find_constants, list_defined_names, parse_module
 from latebind.tables.hosts import Host, hosts
 from loadcheck.checks.symbols import list_offered_exports
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import some
 from loadcheck.kinds.nuget.reading import native_place
 from loadcheck.readers.opc import readable_nuspec
+from loadcheck.readers.opened import parse_python
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
@@ -21,10 +25,12 @@ if TYPE_CHECKING:
     from loadcheck.binary import Image
     from loadcheck.readers.contents import Contents, File
 
+
 _LIBRARY = re.compile(r"[\w.+-]+\.(so(\.\d+)*|dll|dylib)")
 _NAME = re.compile(r"[A-Za-z]\w*ExecutionProvider")
 _NEAR = len("ReleaseEp")
 """How much of a missing name is looked for in others."""
+_MAX_MODULE = 1 << 20
 _REGISTERS = "RegisterCustomOps"
 """What ONNX Runtime calls by default in a library of custom operators."""
 
@@ -44,7 +50,7 @@ def entry_missing(file: File, image: Image) -> Hits:
     name: sqlite3_vec_init in vec0.so. A library counts as an execution provider if it exports CreateEpFactories and is
     not a part of ONNX Runtime, and as an extension if it exports a function named sqlite3_NAME_init and is not SQLite.
     """
-    host = find_host(file)
+    host = _find_host(file)
     exported = {export.name for export in image.exports}
     missing = host.list_missing(file.base, exported) if host else ()
     if host and missing:
@@ -71,7 +77,7 @@ def exports_more(file: File, image: Image) -> Hits:
 
     On Linux, the symbols of a library can replace symbols with the same names in a library that is loaded later.
     """
-    host = find_host(file)
+    host = _find_host(file)
     names = {export.name for export in list_offered_exports(image)} if host else set()
     if host and (more := sorted(name for name in names if not host.may_export(name))):
         yield Hit(names=tuple(more), message=f"exports {plural(len(more), 'other symbol')}", evidence=some(more))
@@ -94,7 +100,7 @@ def helper_missing(package: Contents) -> Hits:
     `GetEpNames()`. These names are from ONNX Runtime's guide for plugin execution providers. The modules of most SQLite
     extensions have `loadable_path()` and `load()`. For other plugins, no such names are known.
     """
-    plugins = list_plugins(package)
+    plugins = _list_plugins(package)
     if not plugins or package.is_symbols:
         return
     library, host = plugins[0]
@@ -104,8 +110,8 @@ def helper_missing(package: Contents) -> Hits:
         inner = library.name
     else:
         inner = _module_name(library)
-        tree = parse_module(package.texts.get(inner, b""))
-        names = {name for node in ast.walk(tree) for name in list_defined_names(node)} if tree else set()
+        tree = _parse_module(package.texts.get(inner, b""))
+        names = {name for node in ast.walk(tree) for name in _list_defined_names(node)} if tree else set()
         missing = [] if "*" in names else [name for name in host.python if name not in names]
     if missing:
         what = "no assembly has" if package.kind == "nupkg" else "the module lacks"
@@ -128,9 +134,9 @@ def helper_missing(package: Contents) -> Hits:
 )
 def helper_names_other(package: Contents) -> Hits:
     """The module of a wheel returns the path of the plugin's library, whose file name differs between platforms."""
-    for file, _ in list_plugins(package)[:1]:
+    for file, _ in _list_plugins(package)[:1]:
         inner = _module_name(file)
-        named = find_constants(package, inner, _LIBRARY)
+        named = _find_constants(package, inner, _LIBRARY)
         if named and not any(name.lower() in package.bases for name in named):
             yield Hit(
                 names=tuple(named),
@@ -169,7 +175,7 @@ def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
     """The module of a wheel, or each assembly of a nupkg that has a helper, with the names of providers in it."""
     if package.kind == "wheel":
         inner = _module_name(package.providers[0])
-        yield inner, find_constants(package, inner, _NAME)
+        yield inner, _find_constants(package, inner, _NAME)
         return
     for file in package.files:
         if file.is_managed:
@@ -213,7 +219,7 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Hits:
 )
 def missing_for_rid(package: Contents) -> Hits:
     """Every RID with native files needs the plugin's library: companion libraries are useless without it."""
-    plugins = [(file, host) for file, host in list_plugins(package) if host.dotnet]  # whose helper must find it
+    plugins = [(file, host) for file, host in _list_plugins(package) if host.dotnet]  # whose helper must find it
     plugin_rids = {native_place(file.name)[0] for file, _ in plugins} - {""}
     seen: set[str] = set()
     for file in package.native if plugin_rids else ():
@@ -248,14 +254,14 @@ def destructors_left(file: File, image: Image) -> Hits:
     """
     names = {symbol.name for symbol in image.imports}
     is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names
-    host = find_host(file)
+    host = _find_host(file)
     is_unloaded = (host is not None and host.unloads) or _REGISTERS in {symbol.name for symbol in image.exports}
     if is_unloaded and is_left and not image.stays_loaded and image.libc != "musl":
         message = "runs no destructors when it is unloaded; the process runs them at exit, after its code is gone"
         yield Hit(message=message, evidence=("imports __cxa_atexit, not __cxa_finalize", "no flag DF_1_NODELETE"))
 
 
-def find_host(file: File) -> Host | None:
+def _find_host(file: File) -> Host | None:
     """The program whose plugin a library is, by what it exports; None for any other library and a Python module."""
     if file.is_module or not file.images:
         return None
@@ -263,11 +269,36 @@ def find_host(file: File) -> Host | None:
     return next((host for host in hosts().values() if host.is_host_of(exported)), None)
 
 
-def list_plugins(package: Contents) -> list[tuple[File, Host]]:
+def _list_plugins(package: Contents) -> list[tuple[File, Host]]:
     """The libraries of a package that are plugins, each with its host."""
-    return [(file, host) for file in package.native if (host := find_host(file)) is not None]
+    return [(file, host) for file in package.native if (host := _find_host(file)) is not None]
 
 
 def _module_name(library: File) -> str:
     """The module of the wheel that helps to find the library."""
     return f"{library.name.partition('/')[0]}/__init__.py"
+
+
+@lru_cache(maxsize=1)
+def _parse_module(text: bytes) -> ast.Module | None:
+    """The syntax tree of a module, None when it is empty or cannot be parsed. Several checks ask for the same one."""
+    return parse_python(text) if text and len(text) <= _MAX_MODULE else None
+
+
+def _find_constants(package: Contents, inner: str, form: re.Pattern[str]) -> list[str]:
+    """The string constants of a module that have a form, sorted."""
+    tree = _parse_module(package.texts.get(inner, b""))
+    nodes = ast.walk(tree) if tree else iter(())
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return sorted(text for text in texts if form.fullmatch(text))
+
+
+def _list_defined_names(node: ast.AST) -> list[str]:
+    """The names that a statement defines, with "*" for an import of everything."""
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    if isinstance(node, ast.ImportFrom):
+        return [alias.asname or alias.name for alias in node.names]
+    if isinstance(node, ast.Assign):
+        return [assigned.id for assigned in node.targets if isinstance(assigned, ast.Name)]
+    return []

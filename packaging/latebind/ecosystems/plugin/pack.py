@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +12,13 @@ from packaging.version import Version
 from latebind.build.notices import notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.stage import Stage, manifest_text
+from latebind.build.stage import Stage
 from latebind.config.config import Config, import_name
-from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
+from latebind.config.package import Package
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
+from latebind.ecosystems.nuget.pack import nupkg_kind
+from latebind.ecosystems.wheel.metadata import HOOK_GROUP, hook_entry, hook_files, render_manifest
+from latebind.ecosystems.wheel.pack import plan_wheels
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.system.archive import Entry, write_zip
@@ -28,21 +30,9 @@ from loadcheck.binary import read_images
 if TYPE_CHECKING:
     from latebind.config.plugin import HostedConfig
 
+
 _PYTHON = ">=3.10"
 """onnxruntime's own wheels ask for it since 1.20."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginFiles:
-    """The files of a plugin for one target: the library, and what must be next to it."""
-
-    library: Path
-    companions: tuple[Path, ...]
-
-    @property
-    def every(self) -> tuple[Path, ...]:
-        """The library first."""
-        return (self.library, *self.companions)
 
 
 def hosted_of(config: Config, package: str) -> HostedConfig:
@@ -53,8 +43,8 @@ def hosted_of(config: Config, package: str) -> HostedConfig:
     return hosted
 
 
-def plugin_files(config: Config, package: str, stage: Stage) -> PluginFiles:
-    """The library that exports the entry points, and the files that `companions` matches.
+def plugin_files(config: Config, package: str, stage: Stage) -> tuple[Path, ...]:
+    """The library that exports the entry points; then the files that `companions` matches, which must be next to it.
 
     Raises BuildError when no library or several export them, the host looks up others in a file of its name, a library
     is neither, two files have one name, or a library needs a newer system than the stage's floor.
@@ -72,71 +62,59 @@ def plugin_files(config: Config, package: str, stage: Stage) -> PluginFiles:
             where=str(stage.root),
             advice=f"Install exactly one library that exports {entry} into the component.",
         )
-    _refuse_other_name(config, package, entry_libraries[0])
+    (library,) = entry_libraries
+    _refuse_other_name(config, package, library)
     staged = [stage.root / file.path for file in stage.manifest.files if file.path.startswith(f"{component}/")]
     matched = [path for path in staged if any(fnmatchcase(path.name, glob) for glob in hosted.companions)]
-    companions = tuple(path for path in matched if path != entry_libraries[0] and path not in stage.links)
-    others = [path.name for path in libraries if path not in (entry_libraries[0], *companions)]
+    files = (library, *(path for path in matched if path != library and path not in stage.links))
+    others = [path.name for path in libraries if path not in files]
     if others:
         raise config.problem_at(
             f"package.{package}.{table}.companions",
-            f"component {component} installs {others[0]}, which is neither {entry_libraries[0].name} nor a companion",
+            f"component {component} installs {others[0]}, which is neither {library.name} nor a companion",
             f'Add it to package.{package}.{table}.companions: ["{others[0]}"].',
             BuildError,
         )
-    names = [path.name.lower() for path in (entry_libraries[0], *companions)]
+    names = [path.name.lower() for path in files]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise BuildError(f"component {component} installs {twice} twice", where=str(stage.root))
-    return PluginFiles(library=entry_libraries[0], companions=companions)
+    return files
 
 
-def pack_plugin_wheel(config: Config, package: str, stage: Stage, path: Path) -> Path:
+def _pack_wheel(config: Config, package: str, stage: Stage, path: Path) -> None:
     """Write the wheel for a target; equal inputs give equal bytes. Raises BuildError as plugin_files() does."""
     files, module = plugin_files(config, package, stage), config.module_name(package)
     folder, distribution = module.replace(".", "/"), config.wheel_name(package)
-    contents = [
-        Entry(name=f"{folder}/__init__.py", data=_module(config, package, files.library.name).encode()),
-        Entry(name=f"{folder}/py.typed", data=b""),
-        *(Entry(name=f"{folder}/{file.name}", data=file.read_bytes()) for file in files.every),
-        *(
-            Entry(name=name, data=text.encode())
-            for name, text in hook_files(config, package, module, distribution).items()
-        ),
-    ]
     info = f"{import_name(distribution)}-{Version(config.project.version)}.dist-info"
-    entries = [
-        *contents,
-        *(Entry(name=f"{info}/{name}", data=data) for name, data in _info(config, package, stage, files)),
+    words, version = _words(config, package), str(Version(config.project.version))
+    code = render(f"plugin/{words['kind']}/module.py.j2", **words, version=version, library=files[0].name)
+    contents = [
+        (f"{folder}/__init__.py", code.encode()),
+        (f"{folder}/py.typed", b""),
+        *((f"{folder}/{file.name}", file.read_bytes()) for file in files),
+        *((name, text.encode()) for name, text in hook_files(config, package, module, distribution).items()),
+        *((f"{info}/{name}", data) for name, data in _info(config, package, stage, files)),
     ]
-    record = "".join(
-        f"{entry.name},{record_digest(entry.data)},{len(entry.data)}\n"
-        for entry in sorted(entries, key=lambda e: e.name)
-    )
-    entries.append(Entry(name=f"{info}/RECORD", data=f"{record}{info}/RECORD,,\n".encode()))
-    write_zip(path, entries)
-    return path
+    record = "".join(f"{name},{record_digest(data)},{len(data)}\n" for name, data in sorted(contents))
+    contents.append((f"{info}/RECORD", f"{record}{info}/RECORD,,\n".encode()))
+    write_zip(path, [Entry(name=name, data=data) for name, data in contents])
 
 
 def write_helper(config: Config, package: str, stages: Sequence[Stage], folder: Path) -> Path:
     """Write the managed project whose assembly finds the library, and return its folder."""
     nuget = config.packages[package].nuget
     name = nuget.id if nuget is not None else ""
-    files = [(stage.rid, plugin_files(config, package, stage).library.name) for stage in stages]
+    files = [(stage.rid, plugin_files(config, package, stage)[0].name) for stage in stages]
     class_name = name.rpartition(".")[2].replace("-", "") + hosted_of(config, package).known_host.suffix
-    words = _words(config, package)
-    code = render(
-        "plugin/helper.cs.j2", **words, id=name, namespace=_namespace(name), files=files, **{"class": class_name}
-    )
+    # The id as a namespace of C#.
+    namespace = ".".join(part if part[:1].isalpha() else f"_{part}" for part in name.replace("-", "_").split("."))
+    words = {**_words(config, package), "class": class_name}
+    code = render("plugin/helper.cs.j2", **words, id=name, namespace=namespace, files=files)
     write_text(folder / f"{class_name}.cs", code)
     company = ", ".join(config.project.author_names) or config.project.name
     write_text(folder / f"{name}.csproj", render("plugin/helper.csproj.j2", assembly=name, company=company))
     return folder
-
-
-def _namespace(id_: str) -> str:
-    """The id as a namespace of C#."""
-    return ".".join(part if part[:1].isalpha() else f"_{part}" for part in id_.replace("-", "_").split("."))
 
 
 def _exports_entry(path: Path, entry: str) -> bool:
@@ -158,12 +136,6 @@ def _refuse_other_name(config: Config, package: str, library: Path) -> None:
     )
 
 
-def _module(config: Config, package: str, library: str) -> str:
-    version = str(Version(config.project.version))
-    words = _words(config, package)
-    return render(f"plugin/{words['kind']}/module.py.j2", **words, version=version, library=library)
-
-
 def _words(config: Config, package: str) -> dict[str, object]:
     """What the templates of all languages name."""
     ep, hosted = config.packages[package].ep, hosted_of(config, package)
@@ -182,19 +154,19 @@ def _words(config: Config, package: str) -> dict[str, object]:
     }
 
 
-def _info(config: Config, package: str, stage: Stage, files: PluginFiles) -> list[tuple[str, bytes]]:
+def _info(config: Config, package: str, stage: Stage, files: Sequence[Path]) -> list[tuple[str, bytes]]:
     """The files of .dist-info but RECORD."""
     project, distribution = config.project, config.wheel_name(package)
     wheel = ["Wheel-Version: 1.0", "Generator: latebind", "Root-Is-Purelib: false"]
     wheel.append(f"Tag: {tag('py3-none', stage.rid, stage.manifest.floor)}")
     purl = f"pkg:pypi/{distribution}@{project.version}"
-    license_texts = notices(config, files.every)
+    license_texts = notices(config, files)
     contents = [
         ("METADATA", _metadata(config, package, tuple(license_texts)).encode()),
         ("entry_points.txt", _entry_points(config, package).encode()),
         ("WHEEL", ("\n".join(wheel) + "\n").encode()),
         (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
-        (WHEEL_MANIFEST, _manifest(stage, files).encode()),
+        (WHEEL_MANIFEST, render_manifest(stage, files).encode()),
         *((f"licenses/{name}", data) for name, data in license_texts.items()),
     ]
     if project.license_file:
@@ -210,12 +182,6 @@ def _entry_points(config: Config, package: str) -> str:
     if plugin is not None and plugin.known_host.entry_points:
         rows.append((plugin.known_host.entry_points, plugin.name, module))
     return "\n".join(f"[{group}]\n{name} = {value}\n" for group, name, value in rows)
-
-
-def _manifest(stage: Stage, files: PluginFiles) -> str:
-    """What the files were built from, so that `stage --import` can read the wheel."""
-    staged_files = tuple(file for file in stage.manifest.files if stage.root / file.path in files.every)
-    return manifest_text(dataclasses.replace(stage.manifest, files=staged_files, key="", imported=False))
 
 
 def _metadata(config: Config, package: str, notice_names: Sequence[str]) -> str:
@@ -238,3 +204,29 @@ def _metadata(config: Config, package: str, notice_names: Sequence[str]) -> str:
     head = "".join(f"{name}: {value}\n" for name, value in fields if value)
     readme = f"{(config.root / project.readme).read_text('utf-8').rstrip()}\n\n" if project.readme else ""
     return f"{head}\n{readme}{render('plugin/description.md.j2', **_words(config, package))}"
+
+
+def _has_wheel(package: Package) -> bool:
+    return package.hosted is not None and package.wheel is not None
+
+
+def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
+    (file,), (stage,) = job.files, run.stages_of(job)
+    _pack_wheel(run.config, job.package, stage, run.dist / file)
+    return [run.dist / file]
+
+
+KINDS = (
+    PackageKind(
+        name="wheel",
+        is_for=_has_wheel,
+        plan=lambda planning: plan_wheels(planning, "plugin wheel", _has_wheel),
+        make=_make,
+    ),
+    nupkg_kind(
+        lambda package: package.hosted is not None,
+        lambda run, job: write_helper(
+            run.config, job.package, run.stages_of(job), run.workdir / "build" / "plugin" / job.package
+        ),
+    ),
+)

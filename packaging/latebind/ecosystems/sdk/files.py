@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from latebind.config.config import Config
 from latebind.filenames import sdk_file
-from latebind.formats import Identity, identify_by_name, made_as
+from latebind.formats import identify_by_name, made_as
 from latebind.tables.targets import targets
 from loadcheck.formats import SDK_FILE
 
-
-def _identify(path: Path) -> Identity:
-    problem = "is not named like an SDK archive: name-version-target-sdk.tar.gz or .zip"
-    return identify_by_name(path, SDK_FILE, problem)
+_PROBLEM = "is not named like an SDK archive: name-version-target-sdk.tar.gz or .zip"
 
 
 def _explain_foreign(file_name: str, config: Config) -> str:
@@ -25,6 +20,11 @@ def _explain_foreign(file_name: str, config: Config) -> str:
 
 
 FORMATS = tuple(
-    made_as(suffix, headers=r"[^/]+/include/", identify=_identify, explain_foreign=_explain_foreign)
+    made_as(
+        suffix,
+        headers=r"[^/]+/include/",
+        identify=lambda path: identify_by_name(path, SDK_FILE, _PROBLEM),
+        explain_foreign=_explain_foreign,
+    )
     for suffix in ("-sdk.zip", "-sdk.tar.gz")
 )

@@ -15,11 +15,13 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from latebind.build.native import apply_soversion
 from latebind.build.notices import package_notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.stage import Stage, imported_dlls
 from latebind.config.config import Config
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
 from latebind.errors import BuildError
 from latebind.filenames import sdk_file
 from latebind.system.archive import Entry, write_tar, write_zip
@@ -281,3 +283,24 @@ def _papers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[E
     purl = f"pkg:generic/{name}@{Version(config.project.version)}"
     bill = sbom(config, packages[0], [stage], purl, more=packages[1:], has_static=True)
     yield Entry(name=f"share/{name}/{sbom_file(config)}", data=bill)
+
+
+def _plan(planning: Planning) -> list[PackageJob]:
+    """An archive for each target, with the packages whose runtime exists there."""
+    project, jobs = planning.config.project, []
+    for rid in planning.rids:
+        packages = [name for name in planning.config.sdk_packages if rid in planning.floors[name]]
+        if packages:
+            files = {sdk_file(project, rid): tuple(planning.name_stage(name, rid) for name in packages)}
+            jobs.append(PackageJob(name=f"sdk {rid}", package=project.name, rids=(rid,), files=files))
+    return jobs
+
+
+def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
+    config, (stage,) = run.config, run.stages_of(job)
+    packages = [name for name in config.sdk_packages if not config.explain_not_made(name, stage.rid)]
+    with apply_soversion(run.project, stage) as named:
+        return [pack_sdk(config, packages, named, run.dist)]
+
+
+KINDS = (PackageKind(name="sdk", is_for=lambda package: bool(package.sdk), plan=_plan, make=_make),)

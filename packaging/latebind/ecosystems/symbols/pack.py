@@ -17,6 +17,7 @@ from latebind.build.native import build_with_symbols
 from latebind.build.stage import Stage
 from latebind.config.config import Config
 from latebind.config.project import Project
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.symbols.loaded import Loaded, read_loaded, with_id
 from latebind.errors import InputError, NotRun
 from latebind.filenames import symbols_file
@@ -34,14 +35,15 @@ _KEPT = ("Info.plist", "Resources/DWARF")
 """What debuggers read of a .dSYM bundle; newer versions of dsymutil add notes about the build."""
 
 
-def pack_symbols(project: Project, stage: Stage, outdir: Path) -> Path:
+def _pack(project: Project, stage: Stage, outdir: Path) -> Path:
     """Write the archive of the symbols of a target's staged libraries into `outdir`; equal inputs give equal bytes.
 
     Raises NotRun `no-symbols` where no symbols can be had that match the staged libraries, with the reason; BuildError
     or ToolError when the native build fails.
     """
-    config, dsymutil = project.config, _separator(stage)
-    with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-symbols-", dir=_make_build_folder(project.workdir)) as aside:
+    config, dsymutil, folder = project.config, _separator(stage), project.workdir / "build"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-symbols-", dir=folder) as aside:
         prefix = Path(aside)
         build_with_symbols(project, target(stage.rid), prefix)
         separated = [_separate_symbols(stage.root, library, prefix, dsymutil) for library in _libraries(config, stage)]
@@ -57,12 +59,6 @@ def pack_symbols(project: Project, stage: Stage, outdir: Path) -> Path:
     files = dict.fromkeys(entry for _, entries in separated for entry in entries)  # two components may hold one library
     write_zip(path, [Entry(name=SYMBOLS_MANIFEST, data=text.encode()), *files])
     return path
-
-
-def _make_build_folder(workdir: Path) -> Path:
-    folder = workdir / "build"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _separator(stage: Stage) -> Path | None:
@@ -101,8 +97,9 @@ def _separate_symbols(
     twin = prefix / inner
     shipped = _match_twin(root.name, library, twin)
     name = f"{inner.parts[0]}/{library.name}"
-    twin_entry = Entry(name=_by_id(shipped.id), data=twin.read_bytes())
-    files = list(_bundle(dsymutil, twin, name)) if dsymutil else [twin_entry]
+    # Where gdb, debuginfod and distributions look for an ELF file's symbols, below a folder of debug files.
+    by_id = f".build-id/{shipped.id.hex()[:2]}/{shipped.id.hex()[2:]}.debug"
+    files = list(_bundle(dsymutil, twin, name)) if dsymutil else [Entry(name=by_id, data=twin.read_bytes())]
     symbols = next(entry for entry in files if entry.name.endswith((".debug", f"/{library.name}")))
     if not read_loaded(symbols.data, name).has_debug:
         raise NotRun(
@@ -115,33 +112,22 @@ def _separate_symbols(
     return record, [stamped if entry is symbols else entry for entry in files]
 
 
-def _by_id(id_: bytes) -> str:
-    """Where gdb, debuginfod and distributions look for an ELF file's symbols, below a folder of debug files."""
-    text = id_.hex()
-    return f".build-id/{text[:2]}/{text[2:]}.debug"
-
-
 def _match_twin(rid: str, library: Path, twin: Path) -> Loaded:
     """What is loaded of a staged library. Raises NotRun when its twin with debug information is another library."""
     try:
         shipped, other = (read_loaded(path.read_bytes(), path.name) for path in (library, twin))
     except (InputError, OSError) as error:
         raise NotRun(_REASON, f"{rid}: symbols cannot be matched to the library: {error}") from error
-    if difference := _difference(shipped, other):
+    blocks = sorted({*shipped.blocks, *other.blocks})
+    if differing := [block for block in blocks if shipped.blocks.get(block) != other.blocks.get(block)]:
         raise NotRun(
             _REASON,
             f"{rid}: {library.name} differs from the shipped library when it is built with debug information: "
-            f"{difference}",
+            f"{', '.join(differing[:3])}",
             advice="Usual reasons are C++ compiled with zig, an imported stage, or different build options: "
             f"{DOCS}/symbols.md",
         )
     return shipped
-
-
-def _difference(shipped: Loaded, twin: Loaded) -> str:
-    """Where two libraries differ in what is loaded; "" when it is the same."""
-    blocks = {*shipped.blocks, *twin.blocks}
-    return ", ".join(sorted(block for block in blocks if shipped.blocks.get(block) != twin.blocks.get(block))[:3])
 
 
 def _bundle(dsymutil: Path, library: Path, name: str) -> Iterator[Entry]:
@@ -153,3 +139,27 @@ def _bundle(dsymutil: Path, library: Path, name: str) -> Iterator[Entry]:
     files = [path for part in _KEPT for path in sorted([root / part, *(root / part).rglob("*")]) if path.is_file()]
     for path in files:
         yield Entry(name=f"{name}.dSYM/{path.relative_to(bundle).as_posix()}", data=path.read_bytes())
+
+
+def _plan(planning: Planning) -> list[PackageJob]:
+    config = planning.config
+    components = sorted({package.component for package in config.packages.values()})
+    return [
+        PackageJob(
+            name=f"symbols {rid}",
+            package=config.project.name,
+            rids=(rid,),
+            files={symbols_file(config.project, rid): tuple(f"stage/{rid}/{component}" for component in components)},
+        )
+        for rid in (planning.rids if config.document.native.symbols else ())
+    ]
+
+
+KINDS = (
+    PackageKind(
+        name="symbols",
+        compiles=True,
+        plan=_plan,
+        make=lambda run, job: [_pack(run.project, run.stages_of(job)[0], run.dist)],
+    ),
+)

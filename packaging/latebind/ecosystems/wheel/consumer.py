@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -37,9 +36,6 @@ from latebind.verify.run.protocol import ConsumerRun, ProcessView, run_consumer
 from loadcheck.archive import ZipReader
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.readers.record import read_metadata
-
-if TYPE_CHECKING:
-    from latebind.verify.cases.machine import Machine
 
 _ECOSYSTEMS = Path(__file__).parent.parent
 DRIVER = Path(__file__).with_name("inside") / "driver.py"
@@ -200,21 +196,21 @@ def _run_consumer(bench: Bench, ready: Installed, start: Start) -> tuple[Consume
     libraries = tuple(str(bench.machine.local(name)) for name in ended.result.libraries)
     ended = replace(ended, result=msgspec.structs.replace(ended.result, libraries=libraries))
     with failing_at("load"):
-        return ended, None if start.program else _view(seen, script, ended.status, bench.machine)
+        return ended, None if start.program else _view(bench, seen, ended.status)
 
 
-def _view(path: Path, script: Path, status: int, machine: Machine) -> ProcessView:
+def _view(bench: Bench, path: Path, status: int) -> ProcessView:
     """What the driver wrote, by our names of files. Raises InputError when it wrote nothing."""
     try:
         seen = msgspec.json.decode(path.read_bytes(), type=ProcessView)
     except (OSError, *DECODE_ERRORS) as error:
         raise InputError(
             f"the consumer's process {ending(status)} before its libraries could be listed",
-            where=str(script),
+            where=str(_script(bench)),
             advice="End the script with sys.exit(status), not with os._exit() or by a signal.",
         ) from error
     search_path, libraries = (
-        tuple(str(machine.local(name)) for name in names) for names in (seen.path, seen.libraries)
+        tuple(str(bench.machine.local(name)) for name in names) for names in (seen.path, seen.libraries)
     )
     return msgspec.structs.replace(seen, path=search_path, libraries=libraries)
 

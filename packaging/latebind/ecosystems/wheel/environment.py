@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
-from pathlib import Path
+from importlib.metadata import Distribution
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +16,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from latebind.compilers.interpreters import choose
-from latebind.ecosystems.wheel.installed import InstalledFile, list_installed
 from latebind.errors import LatebindError, NotRun
 from latebind.filenames import distribution
 from latebind.model import Artifact
@@ -24,14 +23,15 @@ from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
 from latebind.verify.cases.index import installer_environment
-from latebind.verify.cases.installers import Installer, Uv, consumer_environment
+from latebind.verify.cases.installers import Uv, consumer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.bytecode import give_byte_code, keep_byte_code
 from latebind.verify.run.supply import SHARED, Environment, empty_environment, runtime_libraries
-from loadcheck.archive import sha256
+from loadcheck.archive import ZipReader, sha256
 
 if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench
+
 
 _ONLOAD = Path(__file__).with_name("inside") / "onload.py"
 _ONLOAD_LIMITS = Limits(seconds=60, memory=2 * 1024**3, processes=16)
@@ -41,6 +41,10 @@ _SHARED = ("pyinstaller", "pyinstaller-file")
 """Layouts that need an interpreter with a shared library."""
 _AS_INSTALLED = ("venv", "target")
 """Layouts that move no file."""
+
+
+_PYTHON_LINE = b"#!python"
+"""Installers write the interpreter's path in place of it (packaging.python.org, "Binary distribution format")."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +59,8 @@ class Installed:
     """The interpreter's own folder."""
     library: str
     """The runtime's installed library, as the consumer's system names it; "" without one."""
-    files: tuple[InstalledFile, ...]
-    """Those of the wheels."""
+    files: Mapping[str, Path]
+    """Those of the wheels, by their names in them."""
 
 
 def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
@@ -70,7 +74,9 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         machine = msgspec.structs.replace(machine, python=python.path, python_version=python.version)
     tool, folder = bench.supply.installer_for(machine), bench.work / situation.folder
     if situation.link_mode:
-        tool = _link_by(tool, situation.link_mode)
+        if not isinstance(tool, Uv):
+            raise NotRun("no-program", "only uv links files from its cache")
+        tool = dataclasses.replace(tool, link_mode=situation.link_mode)
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
     _share_byte_code(bench, environment, give_byte_code)
@@ -92,12 +98,6 @@ def _share_byte_code(bench: Bench, environment: Environment, share: Callable[...
 def _names(bench: Bench) -> list[str]:
     """The distributions of the project."""
     return [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
-
-
-def _link_by(tool: Installer, mode: str) -> Installer:
-    if not isinstance(tool, Uv):
-        raise NotRun("no-program", "only uv links files from its cache")
-    return dataclasses.replace(tool, link_mode=mode)
 
 
 def upgrade(bench: Bench, ready: Installed) -> None:
@@ -192,12 +192,12 @@ def _apart(bench: Bench) -> list[str]:
     return [*runtime, *bench.config.document.verify.python_requires, *bench.situation.also]
 
 
-def _list_files(site: Path, wheels: list[Artifact]) -> tuple[InstalledFile, ...]:
+def _list_files(site: Path, wheels: list[Artifact]) -> dict[str, Path]:
     """The files of our wheels, which have the very bytes of dist/, whose hashes the report has."""
     for wheel in wheels:
         if sha256(wheel.path) != wheel.sha256:
             raise LatebindError(f"{wheel.path.name} changed while it was verified", advice="Run the command again.")
-    return tuple(file for wheel in wheels for file in list_installed(site, wheel.path))
+    return {name: place for wheel in wheels for name, place in list_installed(site, wheel.path)}
 
 
 def _break_runtime(bench: Bench, environment: Environment) -> str:
@@ -215,11 +215,11 @@ def disturbances(ready: Installed, log: Path) -> list[str]:
     Whatever a library does then, it does to every host. No consumer notices a line on its output, a signal handler
     replaced, or a process ended with status 0 before anything was computed.
     """
-    files = (file for file in ready.files if file.name.endswith(_SUFFIXES) or ".so." in file.name)
     return [
         problem
-        for file in sorted(files, key=attrgetter("name"))
-        for problem in _disturbances_of(file.place, ready.environment, ready.home, log)
+        for name, place in sorted(ready.files.items())
+        if name.endswith(_SUFFIXES) or ".so." in name
+        for problem in _disturbances_of(place, ready.environment, ready.home, log)
     ]
 
 
@@ -235,3 +235,47 @@ def _disturbances_of(library: Path, environment: Environment, home: Path, log: P
         yield f"the process {ending(ended.returncode)} when it loaded {library.name}"
         return
     yield from (f"{library.name} changes {what} when it is loaded" for what in json.loads(out.read_bytes()))
+
+
+def list_installed(site: Path, wheel: Path) -> Iterator[tuple[str, Path]]:
+    """Each file of a wheel, and where it is installed in `site` with the very bytes that the wheel has; without RECORD.
+
+    The files of `NAME.data/SCHEME/` are where the installed RECORD says.
+
+    Raises LatebindError for a file that is missing or differs, but for the first line of a script.
+    """
+    with ZipReader(wheel) as archive:
+        names = [member.name for member in archive.members if not member.is_folder]
+        record = next(name for name in names if name.endswith(".dist-info/RECORD"))
+        written = Distribution.at(site / PurePosixPath(record).parent).files or []
+        rows = [PurePosixPath(row) for row in written]
+        for name in names:
+            if name == record:
+                continue
+            scheme, path = _split_data(PurePosixPath(name))
+            ends = [row for row in rows if row.parts[-len(path.parts) :] == path.parts] if scheme else [path]
+            places = [site / row for row in ends]
+            if scheme and not any(place.is_file() for place in places):
+                places = list(site.rglob(path.name))  # pip --target moves scripts, and not their rows in RECORD
+            data = archive.read(name)
+            place = next((one for one in places if _is_copy(one, data, scheme)), None)
+            if place is None:
+                raise LatebindError(
+                    f"{name} of {wheel.name} is not installed, or differs: {places[0] if places else site}"
+                )
+            yield name, place
+
+
+def _split_data(path: PurePosixPath) -> tuple[str, PurePosixPath]:
+    """The scheme of a file in `NAME.data/`, and its path in it; "" for a file that belongs into site-packages."""
+    if len(path.parts) > 2 and path.parts[0].endswith(".data"):  # noqa: PLR2004  # the folder, the scheme, the file
+        return path.parts[1], PurePosixPath(*path.parts[2:])
+    return "", path
+
+
+def _is_copy(place: Path, data: bytes, scheme: str) -> bool:
+    if not place.is_file():
+        return False
+    found = place.read_bytes()
+    is_rewritten = scheme == "scripts" and data.startswith(_PYTHON_LINE)
+    return found.endswith(data.partition(b"\n")[2]) if is_rewritten else found == data

@@ -37,17 +37,12 @@ def wheels_for(rid: Rid, artifacts: Iterable[Artifact], python: str) -> list[Art
 def wheels_on(rid: Rid, artifacts: Iterable[Artifact]) -> list[Artifact]:
     """The wheels that install on a target with some Python, by the tags in their names."""
     wheels = (artifact for artifact in artifacts if artifact.path.suffix == _SUFFIX)
-    return [wheel for wheel in wheels if _installs_on(rid, platform_tags(wheel.path.name))]
+    return [wheel for wheel in wheels if _installs_on(rid, _tags(wheel.path.name))]
 
 
 def _serves(python: str, file_name: str) -> bool:
     kinds = {f"{tag.interpreter}-{tag.abi}" for tag in _tags(file_name)}
     return own_abi_kind(python) in kinds or not all(map(own_abi_python, kinds))
-
-
-def platform_tags(file_name: str) -> set[str]:
-    """The platform tags in the name of a wheel."""
-    return {tag.platform for tag in _tags(file_name)}
 
 
 def _tags(file_name: str) -> frozenset[Tag]:
@@ -58,8 +53,8 @@ def _tags(file_name: str) -> frozenset[Tag]:
     return tags
 
 
-def _installs_on(rid: Rid, tags: Iterable[str]) -> bool:
-    return any(installs(target(rid), tag) for tag in tags)
+def _installs_on(rid: Rid, tags: Iterable[Tag]) -> bool:
+    return any(installs(target(rid), tag.platform) for tag in tags)
 
 
 def _identify_wheel(path: Path) -> Identity:
@@ -67,7 +62,7 @@ def _identify_wheel(path: Path) -> Identity:
         name, version, _, tags = parse_wheel_filename(path.name)
     except InvalidWheelFilename as error:
         raise InputError(str(error), where=str(path)) from error
-    rids = (rid for rid in targets() if _installs_on(rid, {tag.platform for tag in tags}))
+    rids = (rid for rid in targets() if _installs_on(rid, tags))
     return Identity(name=name, version=str(version), targets=tuple(rids))
 
 

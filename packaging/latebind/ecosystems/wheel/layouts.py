@@ -65,18 +65,17 @@ def _leave(_bench: Bench, environment: Environment, _script: Path) -> Start:
 
 def _split(bench: Bench, environment: Environment, _script: Path) -> Start:
     """The project's packages in one folder, and everything else in another."""
-    folders = environment.root / "ours", environment.root / "others"
+    folders, ours = (environment.root / "ours", environment.root / "others"), _list_ours(bench, environment)
     for metadata in _list_metadata(environment):
-        _move(environment.site, metadata, folders[0 if _is_ours(bench, metadata) else 1])
+        _move(environment.site, metadata, folders[0 if metadata in ours else 1])
     return Start(folders=folders)
 
 
 def _move_to_sources(bench: Bench, environment: Environment, _script: Path) -> Start:
     """The project's packages in a folder that a .pth file names, as editable installations have it."""
     sources = environment.root / "sources"
-    for metadata in _list_metadata(environment):
-        if _is_ours(bench, metadata):
-            _move(environment.site, metadata, sources)
+    for metadata in _list_ours(bench, environment):
+        _move(environment.site, metadata, sources)
     (environment.site / "sources.pth").write_text(f"{sources}\n", encoding="utf-8")
     return Start()
 
@@ -95,9 +94,8 @@ def _move_to_user(bench: Bench, environment: Environment, _script: Path) -> Star
     text = settings.read_text("utf-8")
     settings.write_text(text.replace("system-site-packages = false", "system-site-packages = true"), encoding="utf-8")
     home = bench.work / "home/.local"
-    for metadata in _list_metadata(environment):
-        if _name(metadata) == canonicalize_name(bench.case.runtime):
-            _move(environment.site, metadata, home / environment.site.relative_to(environment.root))
+    for metadata in _list_metadata(environment, bench.case.runtime):
+        _move(environment.site, metadata, home / environment.site.relative_to(environment.root))
     return Start(flag="-E", roots=(home,))
 
 
@@ -105,9 +103,8 @@ def _part_metadata(bench: Bench, environment: Environment, _script: Path) -> Sta
     """The runtime's metadata in another folder than its package."""
     folder = environment.root / "metadata"
     folder.mkdir()
-    for metadata in _list_metadata(environment):
-        if _name(metadata) == canonicalize_name(bench.case.runtime):
-            shutil.move(metadata, folder / metadata.name)
+    for metadata in _list_metadata(environment, bench.case.runtime):
+        shutil.move(metadata, folder / metadata.name)
     return Start(folders=(folder,))
 
 
@@ -153,17 +150,15 @@ def _move_to_prefix(bench: Bench, environment: Environment, _script: Path) -> St
     return Start()
 
 
-def _is_ours(bench: Bench, metadata: Path) -> bool:
-    names = {canonicalize_name(name) for package in bench.config.packages if (name := bench.config.wheel_name(package))}
-    return _name(metadata) in names
+def _list_metadata(environment: Environment, *distributions: str) -> list[Path]:
+    """The metadata of some distributions, or of all that are installed."""
+    every, names = sorted(environment.site.glob(f"*{_METADATA}")), set(map(canonicalize_name, distributions))
+    return [path for path in every if not names or canonicalize_name(path.name.partition("-")[0]) in names]
 
 
-def _name(metadata: Path) -> str:
-    return canonicalize_name(metadata.name.partition("-")[0])
-
-
-def _list_metadata(environment: Environment) -> list[Path]:
-    return sorted(environment.site.glob(f"*{_METADATA}"))
+def _list_ours(bench: Bench, environment: Environment) -> list[Path]:
+    """The metadata of the project's distributions."""
+    return _list_metadata(environment, *filter(None, map(bench.config.wheel_name, bench.config.packages)))
 
 
 def _move(site: Path, metadata: Path, folder: Path) -> None:
@@ -250,10 +245,10 @@ def _freeze_nuitka(bench: Bench, environment: Environment, script: Path) -> Star
     folder, plugin = environment.root / "dist", environment.root / "dependencies.py"
     argv: list[str | Path] = ["-m", "nuitka", "--standalone", "--assume-yes-for-downloads", f"--output-dir={folder}",
                               f"--user-plugin={plugin}"]  # fmt: skip
-    others: set[str] = set()
+    others, ours = set[str](), _list_ours(bench, environment)
     for metadata in _list_metadata(environment):
         names = {name.partition("/")[0] for name in _list_files(metadata) if "/" in name and _METADATA not in name}
-        if _is_ours(bench, metadata):
+        if metadata in ours:
             argv += [f"--include-raw-dir={environment.site / name}={name}" for name in sorted(names)]
         else:
             others |= names

@@ -1,4 +1,7 @@
-"""Computes the metadata of a wheel, and makes wheels and sdists through the project's PEP 517 backend."""
+"""Makes wheels and sdists through the project's PEP 517 backend, and checks that an sdist builds the tree's wheel.
+
+There is a wheel for each target and, where the project names CPythons, for each of them; an sdist for each source.
+"""
 
 from __future__ import annotations
 
@@ -6,124 +9,37 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Literal
 
-from packaging.version import Version
-
-from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
-from latebind.build.promise import refuse_unexported
+from latebind.build.extension import refuse_foreign
+from latebind.build.inputs import forced_includes
 from latebind.build.requirements import refuse_missing_requirements
-from latebind.build.stage import Stage
+from latebind.build.sources import hash_sources, native_files
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE
-from latebind.config.config import Config
+from latebind.config.config import SDIST_NATIVE, Config
+from latebind.config.file import FILE_NAME, load
+from latebind.config.package import Package
 from latebind.config.project import DIGEST_VARIABLE
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
+from latebind.ecosystems.wheel.metadata import KIND_VARIABLE, TARGET_VARIABLE, WORKDIR_VARIABLE
 from latebind.errors import BuildError, ToolError
-from latebind.system.archive import source_date_epoch
+from latebind.filenames import sdist_file, tag, wheel_file
+from latebind.system.archive import source_date_epoch, unpack_tar
 from latebind.system.lock import HELD_VARIABLE
 from latebind.system.run import run
-from loadcheck.archive import replacing
-from loadcheck.tables.pythonabi import abi_tags
-
-if TYPE_CHECKING:
-    from latebind.ecosystems.ecosystem import PackageJob
+from latebind.system.tree import hash_file, hash_files
+from latebind.tables.targets import host_rid
+from loadcheck.archive import replacing, sha256
+from loadcheck.tables.pythonabi import abi_tags, own_abi_python
 
 _TIME_LIMIT = 1800.0
-TARGET_VARIABLE = "LATEBIND_TARGET"
-KIND_VARIABLE = "LATEBIND_WHEEL_KIND"
-"""Which of a package's wheels the hook makes: one of WheelConfig.kinds."""
-
-MetadataFields = TypedDict(
-    "MetadataFields",
-    {"version": str, "dependencies": list[str], "optional-dependencies": dict[str, list[str]], "urls": dict[str, str]},
-)
-"""The fields of [project] that come from the configuration and that a wheel must have."""
-
-
-def metadata_fields(config: Config, package: str, own_requirements: tuple[str, ...] = ()) -> MetadataFields:
-    """The dynamic metadata of a package: version, dependencies (`own_requirements` first), optional-dependencies, urls.
-
-    Packages of one project require each other by the same minor version: their binary interface is checked at
-    run time, and a patch release of one must not force one of all.
-    """
-    version = config.project.version
-    parsed = Version(version)
-    since = parsed.public if parsed.is_prerelease else f"{parsed.major}.{parsed.minor}.0"
-    names = [config.wheel_name(other) for other in config.packages[package].requires]
-    needs = [*(f"{name}~={since}" for name in names if name), *_required_runtime(config, package)]
-    return {
-        "version": version,
-        "dependencies": [*own_requirements, *needs],
-        "optional-dependencies": _extras(config, package),
-        "urls": {"Source": config.project.repository} if config.project.repository else {},
-    }
-
-
-def page_fields(config: Config, fields: Collection[str]) -> dict[str, Any]:
-    """Those of `fields` that describe the project, for people: description, readme, license, authors.
-
-    Raises BuildError for a README that cannot be read.
-    """
-    project = config.project
-    known = {
-        "description": project.description,
-        "license": project.license,
-        "authors": [{key: value for key, value in author._asdict().items() if value} for author in project.people],
-        "readme": _read_readme(config) if "readme" in fields else None,
-    }
-    return {key: value for key, value in known.items() if value and key in fields}
-
-
-def _read_readme(config: Config) -> dict[str, str] | None:
-    """As [project] has a README that is not a file of its own folder."""
-    if not config.project.readme:
-        return None
-    path = config.root / config.project.readme
-    try:
-        return {"content-type": "text/markdown", "text": path.read_text("utf-8")}
-    except (OSError, UnicodeDecodeError) as error:
-        text = f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise BuildError(text, where=str(path), advice=f"Correct project.readme in {config.file.name}.") from error
-
-
-def _required_runtime(config: Config, package: str) -> list[str]:
-    """The distribution of the runtime that a wheel requires, from the one minimum on."""
-    wheel, runtime = config.packages[package].wheel, config.runtime_of(package)
-    if wheel is None or wheel.runtime != "required" or runtime is None:
-        return []
-    supply = runtime.traits.python
-    return [supply.render_requirement(supply.extra, runtime.minimum)]
-
-
-def _extras(config: Config, package: str) -> dict[str, list[str]]:
-    """One extra for each distribution that supplies the runtime, with the one minimum and a marker for its targets."""
-    wheel, runtime = config.packages[package].wheel, config.runtime_of(package)
-    if wheel is None or wheel.extras == "none" or runtime is None:
-        return {}
-    supply = runtime.traits.python
-    return {extra: [supply.render_requirement(extra, runtime.minimum)] for extra in supply.extras}
-
-
-def wheel_libraries(config: Config, package: str, stage: Stage, kind: str) -> tuple[Path, ...]:
-    """The libraries of a package's component that belong into its wheel of that kind.
-
-    Raises BuildError when there are none or they lack an export; NotRun where the wheel is another machine's to build.
-    """
-    component = config.packages[package].component
-    refuse_foreign(kind, stage.rid)
-    refuse_interpreter(kind)
-    modules = tuple(library for library in stage.libraries(component) if fits(kind, library.name))
-    if not modules:
-        library_names = ", ".join(library.name for library in stage.libraries(component))
-        raise BuildError(
-            f"component {component} contains no module for {abi_tags(kind)}: {library_names}",
-            where=str(stage.root),
-            advice="Run latebind pack with the CPython that the module was built for.",
-        )
-    refuse_unexported(config, package, stage)
-    return modules
+_SHOWN = 5
 
 
 def build_distribution(  # noqa: PLR0913  # all that a backend is given
@@ -150,7 +66,7 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
     refuse_missing_requirements(source)
     environment = {
         **{key: value for key, value in os.environ.items() if key != TOOLCHAIN_VARIABLE},  # latebind.toml has it
-        "LATEBIND_WORKDIR": str(workdir.resolve()),
+        WORKDIR_VARIABLE: str(workdir.resolve()),
         "SOURCE_DATE_EPOCH": str(source_date_epoch()),
         DIGEST_VARIABLE: config_digest,
         HELD_VARIABLE: str(workdir.resolve()),  # the hook is a child of the process that holds the lock
@@ -175,7 +91,7 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
         return _move_into_place(artifact, destination)
 
 
-def list_variables(job: PackageJob) -> dict[str, str]:
+def _list_variables(job: PackageJob) -> dict[str, str]:
     """The variables of the environment that tell the hook which wheel to make."""
     return {TARGET_VARIABLE: job.rids[0], KIND_VARIABLE: job.variant}
 
@@ -212,3 +128,164 @@ def _move_into_place(path: Path, destination: Path) -> Path:
     with replacing(destination) as aside:
         shutil.move(path, aside)
     return destination
+
+
+def plan_wheels(planning: Planning, title: str, is_for: Callable[[Package], bool]) -> list[PackageJob]:
+    """A job for each wheel of some packages. One CPython's own ABI is configured only for this machine."""
+    jobs, config = [], planning.config
+    for name, package in config.packages.items():
+        wheel, floors = package.wheel, planning.floors[name]
+        if wheel is None or not is_for(package):
+            continue
+        for rid, kind in product(floors, wheel.kinds):
+            file = wheel_file(config.wheel_name(name), config.project.version, tag(kind, rid, floors[rid]))
+            is_planned = kind != "cpython" or rid == host_rid()
+            job = PackageJob(
+                name=" ".join(filter(None, (title, name, rid, own_abi_python(kind)))),
+                package=name,
+                rids=(rid,),
+                source=wheel.source,
+                variant=kind,
+                files={file: (planning.name_stage(name, rid), wheel.source or config.file.name)} if is_planned else {},
+            )
+            jobs.append(job)
+    return jobs
+
+
+def _make_wheel(run: PackRun, job: PackageJob) -> Sequence[Path]:
+    refuse_foreign(job.variant, job.rids[0])
+    (file,), source, request = job.files, run.config.root / job.source, _list_variables(job)
+    digest, workdir = run.config.digest, run.workdir
+    return [build_distribution(source, run.dist / file, "wheel", request, workdir=workdir, config_digest=digest)]
+
+
+def _is_for(package: Package) -> bool:
+    return package.wheel is not None and bool(package.wheel.source)
+
+
+# ---- sdists --------------------------------------------------------------------------------------------------------
+
+
+def _plan_sdists(planning: Planning) -> list[PackageJob]:
+    """None where latebind could not build the native files from one."""
+    config, native = planning.config, planning.config.document.native
+    version, inputs = config.project.version, (native.source, "loader", config.file.name)
+    return [
+        PackageJob(
+            name=f"sdist {name}",
+            package=name,
+            source=wheel.source,
+            files={sdist_file(config.wheel_name(name), version): (wheel.source, *inputs)},
+        )
+        for name, package in config.packages.items()
+        if native.build != "external" and (wheel := package.wheel) is not None and wheel.source
+    ]
+
+
+def _make_sdist(run: PackRun, job: PackageJob) -> Sequence[Path]:
+    """Make the sdist of a job in `dist`, once it has built a wheel again that the tree has built, too.
+
+    Without a wheel nothing is compared. The stage of the tree serves both, since its key shows that the sdist carries
+    the same native code: nothing is compiled again.
+
+    Raises BuildError with what differs; an earlier sdist then stays.
+    """
+    config, workdir, (name,), source = run.config, run.workdir, job.files, run.config.root / job.source
+    wheels = [made for made in run.files_by_job if made.package == job.package and made.name.startswith("wheel ")]
+    (workdir / "build").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".sdist-", dir=workdir / "build") as aside:
+        sdist = build_distribution(source, Path(aside) / name, "sdist", workdir=workdir, config_digest=config.digest)
+        root = unpack_tar(sdist, Path(aside) / "unpacked")
+        _refuse_unbuildable(root, name)
+        unpacked = load(root / FILE_NAME)
+        _refuse_other_sources(run, unpacked, name)
+        if wheels:
+            (wheel,), request = run.files_by_job[wheels[-1]], _list_variables(wheels[-1])
+            file = Path(aside) / wheel.name
+            again = build_distribution(root, file, "wheel", request, workdir=workdir, config_digest=unpacked.digest)
+            _refuse_other_wheel(wheel, again, name)
+        return [_move_into_place(sdist, run.dist / name)]
+
+
+def _refuse_unbuildable(root: Path, name: str) -> None:
+    if not (root / "pyproject.toml").is_file():
+        raise BuildError(
+            f"{name} would have no pyproject.toml at its root, and installers could not build it",
+            where=name,
+            advice="Add it to the files that [tool.hatch.build.targets.sdist] selects in the wheel's pyproject.toml.",
+        )
+    outside = [path for path in forced_includes(root) if not path.resolve().is_relative_to(root.resolve())]
+    if outside:
+        shown = ", ".join(Path(os.path.relpath(path, root)).as_posix() for path in outside[:_SHOWN])
+        raise BuildError(
+            f"{name} cannot be built: its pyproject.toml takes files from outside its folder: {shown}",
+            where=name,
+            advice="Copy the files next to pyproject.toml, and name the copies under force-include.",
+        )
+    if (root / "setup.py").is_file():
+        raise BuildError(
+            f"{name} would contain a setup.py next to pyproject.toml: two build systems for one package",
+            where=name,
+            advice='Remove the file, or add exclude = ["/setup.py"] to [tool.hatch.build.targets.sdist].',
+        )
+
+
+def _refuse_other_sources(run: PackRun, unpacked: Config, name: str) -> None:
+    packed = replace(run.project, config=unpacked)
+    if hash_sources(packed) == run.source_hash:
+        return
+    ours, theirs = (
+        {path.relative_to(project.config.native_source).as_posix(): hash_file(path) for path in native_files(project)}
+        for project in (run.project, packed)
+    )
+    shown = ", ".join(_list_changed(ours, theirs)[:_SHOWN]) or "latebind.toml"
+    raise BuildError(
+        f"{name} would have native code that differs from the project's: {shown}",
+        where=name,
+        advice=f"Move the wheel's own files out of {SDIST_NATIVE}/, where latebind puts an sdist's native code.",
+    )
+
+
+def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
+    if sha256(tree) == sha256(sdist):
+        return
+    ours, theirs = _members(tree), _members(sdist)
+    changed = _list_changed(ours, theirs)
+    named = [file for file in changed if not file.endswith("/RECORD")] or changed
+    states = ["is missing" if file not in theirs else "is new" if file not in ours else "differs" for file in named]
+    shown = ", ".join(f"{file} {state}" for file, state in list(zip(named, states, strict=True))[:_SHOWN])
+    raise BuildError(
+        f"a wheel that is built from {name} differs from {tree.name}: {shown or 'the archives differ'}",
+        where=name,
+        advice="Correct [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml: the sdist needs all files that "
+        "the wheel is built from.",
+    )
+
+
+def _list_changed(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
+    """The files, by name, that are not the same on both sides."""
+    return sorted(file for file in ours.keys() | theirs.keys() if ours.get(file) != theirs.get(file))
+
+
+def _members(wheel: Path) -> dict[str, int]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {info.filename: info.CRC for info in archive.infolist()}
+
+
+KINDS = (
+    PackageKind(
+        name="wheel",
+        is_for=_is_for,
+        plan=lambda planning: plan_wheels(planning, "wheel", _is_for),
+        key=lambda _run, job: [abi_tags(job.variant)],
+        make=_make_wheel,
+    ),
+    PackageKind(
+        name="sdist",
+        after=("wheel",),
+        plan=_plan_sdists,
+        # Executable bits of the native code are part of an sdist.
+        key=lambda run, _job: [run.source_hash, hash_files(run.config.native_source, native_files(run.project))],
+        make=_make_sdist,
+    ),
+)

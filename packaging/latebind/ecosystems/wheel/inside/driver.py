@@ -33,10 +33,7 @@ import sys
 import threading
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any
 
 WRITABLE = 9
 _SIGNALLED = 128
@@ -44,8 +41,8 @@ _SIGNALLED = 128
 
 def main() -> int:
     """Run the script, and always write SEEN.json."""
-    own_arguments, script = _split(sys.argv[1:])
-    options = _parser().parse_args(own_arguments)
+    at = sys.argv.index("--")
+    options, script = _parser().parse_args(sys.argv[1:at]), sys.argv[at + 1 :]
     own = str(Path(__file__).parent)
     sys.path[:] = [entry for entry in sys.path if entry != own]  # where Python puts it in front, and has no -P
     for folder in reversed(options.site):
@@ -70,11 +67,6 @@ def main() -> int:
         seen = {"path": sys.path, "libraries": list_mapped_libraries(), "variables": sorted(os.environ)}
         Path(options.seen).write_text(json.dumps(seen, indent=1), encoding="utf-8")
     return status
-
-
-def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    at = arguments.index("--")
-    return arguments[:at], arguments[at + 1 :]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -151,10 +143,7 @@ def _threads(count: int, path: str, arguments: list[str]) -> list[int]:
             with printing:
                 traceback.print_exc()
 
-    return _run_threads([threading.Thread(target=work, args=(number,)) for number in range(count)], statuses)
-
-
-def _run_threads(threads: Sequence[threading.Thread], statuses: list[int]) -> list[int]:
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:

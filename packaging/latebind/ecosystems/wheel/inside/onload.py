@@ -37,7 +37,9 @@ def main() -> int:
 def state() -> dict[str, object]:
     """State of the whole process, which a library must leave alone."""
     facts: dict[str, object] = {"how denormal numbers are computed": str(_DENORMAL * float("1"))}
-    rounding: Callable[[], int] | None = getattr(ctypes.CDLL(None), "fegetround", None) if _is_posix() else None
+    rounding: Callable[[], int] | None = None
+    if sys.platform != "win32":  # there CDLL(None) is nothing
+        rounding = getattr(ctypes.CDLL(None), "fegetround", None)
     if rounding is not None:
         facts["how numbers are rounded"] = rounding()
     if sys.platform == "linux":
@@ -46,10 +48,6 @@ def state() -> dict[str, object]:
         facts["how many threads run"] = status["Threads"]
         facts["the environment variables"] = _variables()
     return facts
-
-
-def _is_posix() -> bool:
-    return sys.platform != "win32"  # there CDLL(None) is nothing
 
 
 def _variables() -> list[bytes]:

@@ -1,17 +1,21 @@
-"""Files of a wheel are found where real installers put them, for every scheme of the wheel format."""
+"""Files of a wheel are found where real installers put them, and what a library does when it is loaded is seen."""
 
 import base64
 import hashlib
+import json
 import sys
 import zipfile
 
 import pytest
 
-from latebind.ecosystems.wheel.installed import list_installed
+from latebind.ecosystems.wheel.environment import _ONLOAD as _PROGRAM
+from latebind.ecosystems.wheel.environment import list_installed
 from latebind.errors import LatebindError
 from latebind.verify.cases.installers import find_uv
-from tests.programs import run_checked
+from research.broken import loading, natives
+from tests.programs import run_checked, run_program
 
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="not run: the libraries are compiled for Linux")
 FILES = {
     "tinyd/__init__.py": b"VALUE = 1\n",
     "tinyd-1.0.data/scripts/tinyd-tool": b"#!python\nprint('a tool')\n",
@@ -55,7 +59,7 @@ def install(tool, folder, wheel, *, target):
 @pytest.mark.parametrize("tool", ["uv", "pip"])
 def test_each_file_is_found_and_a_changed_or_removed_one_is_named(wheel, tmp_path, tool, target):
     site = install(tool, tmp_path, wheel, target=target)
-    found = {file.name: file.place for file in list_installed(site, wheel)}
+    found = dict(list_installed(site, wheel))
     assert found.keys() == FILES.keys()
     for name in FILES.keys() - {"tinyd-1.0.dist-info/METADATA", "tinyd-1.0.dist-info/WHEEL"}:
         data = found[name].read_bytes()
@@ -67,3 +71,38 @@ def test_each_file_is_found_and_a_changed_or_removed_one_is_named(wheel, tmp_pat
             list(list_installed(site, wheel))
         found[name].write_bytes(data)
     assert len(list(list_installed(site, wheel))) == len(FILES)
+
+
+def load_library(folder, source):
+    """What was printed, the status, and what had changed; None when the process did not get so far."""
+    library, out = folder / "liblatenn_helper.so", folder / "changed.json"
+    library.write_bytes(natives.compile_library(source))
+    ended = run_program(sys.executable, "-I", _PROGRAM, out, library)
+    changed = json.loads(out.read_text("utf-8")) if out.is_file() else None
+    return ended.stdout + ended.stderr, ended.returncode, changed
+
+
+@pytest.mark.parametrize(
+    ("source", "printed", "status", "changed"),
+    [
+        ("int latenn_version(void) { return 1; }\n", "", 0, []),
+        (loading._PRINTS, "latenn 0.1.0 loaded\n", 0, []),
+        (loading._ENDS, "", 0, None),
+        (loading._CRASHES, "", -11, None),
+        (loading._ROUNDS, "", 0, ["how numbers are rounded"]),
+        (loading._FLUSHES, "", 0, ["how denormal numbers are computed"]),
+        (loading._HANDLES, "", 0, ["which signals are handled"]),
+        (loading._SETS, "", 0, ["the environment variables"]),
+    ],
+)
+@LINUX
+def test_what_loading_alone_does_is_seen(tmp_path, source, printed, status, changed):
+    assert load_library(tmp_path, source) == (printed, status, changed)
+
+
+@LINUX
+def test_what_is_no_library_does_nothing(tmp_path):
+    text, out = tmp_path / "a.so", tmp_path / "changed.json"
+    text.write_text("a text")
+    run_checked(sys.executable, "-I", _PROGRAM, out, text)
+    assert json.loads(out.read_text("utf-8")) == []

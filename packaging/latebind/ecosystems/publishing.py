@@ -1,10 +1,12 @@
-"""What `latebind rehearse` does in an ecosystem: start a local registry, publish there, install from there by name."""
+"""How packages are published: by a job of a workflow, and by `latebind rehearse`.
+
+That starts a local registry, publishes there, and installs from there by name.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ from latebind.verify.cases.scenarios import COMPUTING
 from latebind.verify.report.report import read_report
 from latebind.verify.run.protocol import ALL_PASSED, SOME_FAILED, read_result
 from latebind.verify.run.supply import Supply
+from loadcheck.archive import sha256
 from loadcheck.model import Kind
 from loadcheck.text import plural
 
@@ -27,6 +30,26 @@ if TYPE_CHECKING:
 
 AGAIN = "Publish again: what the registry has already is skipped, so that a repetition continues with the rest."
 _TIME_LIMIT = 1800.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publisher:
+    """The job of a workflow that publishes packages, in PUBLISHERS of an ecosystem's `publishing.py`."""
+
+    job: str
+    """Its name in the workflow, and that of its environment on GitHub."""
+    title: str
+    """Of the index: `PyPI`."""
+    is_for: Callable[[Mapping[str, Any]], bool]
+    """Whether a table `[package.<name>]` makes packages that this job publishes."""
+    page: Callable[[Mapping[str, Any]], str]
+    """The page of the package that such a table makes, on the index."""
+    collect: str
+    """Template of the step that copies the packages into `upload/<job>`, in a job without rights."""
+    publish: str
+    """Template of the steps that publish the files in `upload/`: actions and shell, nothing of the project."""
+    setup: str = ""
+    """Template of the step that installs what building and verifying these packages needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +64,6 @@ class Stage:
     tool: Installer
     rid: str
     """This machine's target."""
-    packages: Path
-    """The folder of the packages to release."""
 
     @property
     def log(self) -> Path:
@@ -66,7 +87,7 @@ class Registry(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsal:
-    """A registry and its users, in REHEARSALS of an ecosystem's `rehearsal.py`."""
+    """A registry and its users, in REHEARSALS of an ecosystem's `publishing.py`."""
 
     title: str
     """The registry that users have: `PyPI`."""
@@ -89,33 +110,23 @@ class Rehearsal:
 class FolderFeed:
     """A registry that is a folder of files."""
 
-    folder: Path
-
-    @property
-    def place(self) -> str:
-        """The folder."""
-        return str(self.folder)
+    place: str
 
     def find(self, file: Path) -> str:
         """See Registry."""
-        return hash_published(self.folder / file.name)
+        published = Path(self.place, file.name)
+        return sha256(published) if published.is_file() else ""
 
     def upload(self, file: Path) -> None:
         """See Registry."""
-        shutil.copyfile(file, self.folder / file.name)
-
-
-def hash_published(path: Path) -> str:
-    """The SHA-256 of a file; "" when it is not there."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        shutil.copyfile(file, Path(self.place, file.name))
 
 
 @contextmanager
-def open_folder(stage: Stage) -> Iterator[FolderFeed]:
+def _open_folder(stage: Stage) -> Iterator[FolderFeed]:
     """A folder as a registry."""
-    folder = stage.folder / "feed"
-    folder.mkdir(parents=True, exist_ok=True)
-    yield FolderFeed(folder)
+    (stage.folder / "feed").mkdir(parents=True, exist_ok=True)
+    yield FolderFeed(str(stage.folder / "feed"))
 
 
 def rehearse_in_folder(title: str, what: str, kind: Kind, **more: Any) -> Rehearsal:
@@ -123,7 +134,7 @@ def rehearse_in_folder(title: str, what: str, kind: Kind, **more: Any) -> Rehear
     return Rehearsal(
         title=title,
         standing_in=f"{what}; runtimes come from their PyPI wheels",
-        open=open_folder,
+        open=_open_folder,
         install=lambda stage, registry: _verify_feed(stage, registry, kind),
         **{"kinds": (kind,), **more},
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from latebind.ecosystems.npm.registry import answer, fitting, node_environment, npm_environment
+from latebind.ecosystems.npm.programs import answer, fitting, node_environment, npm_environment
 from latebind.errors import NotRun
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question
 from loadcheck.model import Rid

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from latebind.ecosystems.rehearsal import rehearse_in_folder
+from latebind.ecosystems.publishing import rehearse_in_folder
 
 REHEARSALS = (rehearse_in_folder("Maven", "a folder as a repository", "jar", kinds=("maven",)),)
