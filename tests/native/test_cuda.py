@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
-from latebind.tables.libraries import library_files
+from latebind.tables.presets import library_files
 from latebind.tables.targets import target
 from loadcheck.binary.read import read_image
 from machines import wine

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from latebind.build.stage import Stage
 from latebind.config.config import Config
-from latebind.config.exports import lacking
+from latebind.config.package import list_missing_exports
 from latebind.errors import BuildError
 from latebind.model import Target
 from latebind.tables.targets import target
@@ -68,7 +68,7 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
     listed = config.packages[package].exports
     libraries = stage.libraries(config.packages[package].component)
     images = [image for path in libraries for image in read_images(path.read_bytes(), str(path))]
-    missing = lacking(listed, images)
+    missing = list_missing_exports(listed, images)
     if missing:
         exported = sorted({export.name for image in images for export in image.exports}) or ["nothing"]
         more = f" and {len(exported) - _NAMED} more" if len(exported) > _NAMED else ""

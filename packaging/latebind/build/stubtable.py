@@ -16,8 +16,7 @@ from latebind.build.loadersource import described_source, runtime_header
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import LatebindError
 from latebind.fill import fill
-from latebind.tables.functions import FunctionTable, function_table
-from latebind.tables.presets import RuntimePreset, StubNames
+from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table
 from loadcheck.text import DOCS, plural
 
 if TYPE_CHECKING:

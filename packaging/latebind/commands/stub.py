@@ -105,7 +105,7 @@ def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSou
     from latebind.build.stubtable import stub_source
     from latebind.config.file import load_described
     from latebind.system.log import LOG
-    from latebind.tables.libraries import library_files
+    from latebind.tables.presets import library_files
 
     known = library_files().get(arguments.runtime)
     if known or arguments.runtime.endswith(".toml"):

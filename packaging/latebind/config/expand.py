@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from latebind.config.ep import EP_RUNTIME
-from latebind.config.libraries import read_description
+from latebind.config.described import read_description
 from latebind.config.package import NugetConfig, Package, WheelConfig
-from latebind.config.plugin import PLUGIN_HOSTS
+from latebind.config.plugin import EP_RUNTIME, PLUGIN_HOSTS
 from latebind.config.runtime import RuntimeUse
-from latebind.tables.libraries import library_files
+from latebind.tables.presets import library_files
 
 if TYPE_CHECKING:
     from latebind.config.document import Document

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.config.check import check_config
+from latebind.config.check import check_config, check_source, check_texts
 from latebind.config.config import SDIST_LOADER, Config
-from latebind.config.described import DescribedFile
-from latebind.config.described_problems import problems, version_problems
+from latebind.config.described import DescribedFile, problems, version_problems
 from latebind.config.document import Document
 from latebind.config.expand import expand
 from latebind.config.reader import Reader
 from latebind.config.runtime import RuntimeUse
-from latebind.config.sources import check_source
-from latebind.config.texts import check_texts
 from latebind.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
