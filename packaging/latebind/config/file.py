@@ -83,7 +83,7 @@ def load(file: Path, *, alone: bool = False) -> Config:
         raw = raw.get("tool", {}).get("latebind", {})
     reader = Reader(file)
     check_texts(raw, reader)
-    document = reader.read(Document, _split_targets(raw), ())
+    document = reader.read(Document, _split_targets(raw))
     if document is not None:
         root = file.parent.resolve()
         unpacked = (root / "PKG-INFO").is_file() and (root / SDIST_LOADER).is_dir()
@@ -106,7 +106,7 @@ def load_described(file: Path, systems: Iterable[str], minimum: str = "", functi
     if functions and isinstance(stub := raw.setdefault("stub", {}), dict):
         stub["functions"] = [*stub.get("functions", []), *functions]
     reader = Reader(file)
-    described = reader.read(DescribedFile, raw, ())
+    described = reader.read(DescribedFile, raw)
     if described is None:
         raise ConfigError(reader.problems)
     minimum = minimum or described.minimum or described.oldest
