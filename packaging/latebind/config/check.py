@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from latebind.config.package import WheelConfig
     from latebind.config.reader import Key
     from latebind.config.runtime import RuntimeUse
-    from latebind.config.verification import VerifyData
+    from latebind.config.verification import Verify, VerifyOwn
 
 _MINOR = re.compile(r"^3\.\d+$")
 _DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])$")
@@ -63,23 +63,14 @@ def check_config(config: Config, reader: Reader) -> None:
     """All of it that needs no file."""
     document = config.document
     _check_project(document.project, reader)
-    rids = [str(rid) for rid in targets()]
-    for path, rid in [
-        *((("targets", "include"), rid) for rid in document.targets.include),
-        *((("targets", rid), rid) for rid in document.targets.options),
-    ]:
-        if rid not in rids:
-            reader.problem(path, f"{rid!r} is not a target", nearest(rid, rids))
     for rid in document.targets.include:
-        platform = targets().get(Rid(rid))
-        if (
-            platform is not None
-            and platform.libc == "glibc"
-            and Version(document.targets.glibc) < Version(platform.floor)
-        ):
-            text = f"{rid} cannot be built for glibc {document.targets.glibc}: the oldest is {platform.floor}"
+        reader.check_known(("targets", "include"), rid, "a target", targets())
+        platform, glibc = targets().get(Rid(rid)), document.targets.glibc
+        if platform is not None and platform.libc == "glibc" and Version(glibc) < Version(platform.floor):
+            text = f"{rid} cannot be built for glibc {glibc}: the oldest is {platform.floor}"
             reader.problem(("targets", "glibc"), text, f'Write glibc = "{platform.floor}" or newer.')
     for rid in document.targets.options:
+        reader.check_known(("targets", rid), rid, "a target", targets())
         _check_excluded(config, reader, rid)
     _check_runtimes(config, reader)
     _check_verify(config, reader)
@@ -90,8 +81,7 @@ def check_config(config: Config, reader: Reader) -> None:
 def _check_excluded(config: Config, reader: Reader, rid: str) -> None:
     here, excluded = ("targets", rid, "exclude"), config.excluded(rid)
     for name in excluded:
-        if name not in config.packages:
-            reader.problem(here, f"{name!r} is not a package of this project", nearest(name, config.packages))
+        reader.check_known(here, name, "a package of this project", config.packages)
     if rid in config.document.targets.include and set(config.packages) <= set(excluded):
         reader.problem(
             here, f"{rid} has no package left", f"Remove {rid} from targets.include, or a name from this list."
@@ -125,51 +115,45 @@ def _check_project(project: ProjectTable, reader: Reader) -> None:
 
 
 def _check_release(config: Config, reader: Reader) -> None:
-    unverified = config.document.release.unverified
-    kinds = (
-        list(dict.fromkeys(str(consumer.kind) for consumer in collect("consumer", "CONSUMERS"))) if unverified else []
-    )
+    here, unverified = ("release", "unverified"), config.document.release.unverified
+    kinds = {str(consumer.kind) for consumer in collect("consumer", "CONSUMERS")} if unverified else set[str]()
     for key in unverified:
         kind, slash, rid = key.partition("/")
-        if kinds and kind not in kinds:  # the copy of latebind in an sdist has no consumers
-            reader.problem(("release", "unverified"), f"{kind!r} is not a kind of package", nearest(kind, kinds))
-        elif slash and rid not in config.document.targets.include:
+        if kinds:  # the copy of latebind in an sdist has no consumers
+            reader.check_known(here, kind, "a kind of package", kinds)
+        if slash and rid not in config.document.targets.include:
             text = f"{rid!r} in {key!r} is not a target of this project"
-            reader.problem(("release", "unverified"), text, nearest(rid, config.document.targets.include))
+            reader.problem(here, text, nearest(rid, config.document.targets.include))
 
 
 def _check_verify(config: Config, reader: Reader) -> None:
     verify = config.document.verify
     for rid in verify.each_minor:
-        if rid not in targets():
-            reader.problem(("verify", "each_minor"), f"{rid!r} is not a target", nearest(rid, map(str, targets())))
+        reader.check_known(("verify", "each_minor"), rid, "a target", targets())
     for minor in verify.pythons:
         if not _MINOR.match(minor):
             reader.problem(("verify", "pythons"), f"{minor!r} is not a minor version of CPython", 'Write it as "3.11".')
-    advice = 'Write the runtime version from which the number applies: { "1.19" = 1000 }.'
-    counts: dict[tuple[Key, ...], dict[str, int]] = {("verify", "at_least"): verify.at_least}
-    for name, settings in verify.own.items():
-        counts["verify", "own", name, "at_least"] = settings.at_least
-    _check_data(config, reader)
-    for where, versions in counts.items():
-        for version in [text for text in versions if version_of(text) is None]:
-            reader.problem(where, f"{version!r} is not a version", advice)
-
-
-def _check_data(config: Config, reader: Reader) -> None:
-    verify = config.document.verify
-    data: dict[tuple[Key, ...], VerifyData | None] = {("verify", "data"): verify.data}
-    data |= {("verify", "own", name, "data"): settings.data for name, settings in verify.own.items()}
-    for where, settings in data.items():
-        for version in settings.requires if settings is not None else ():
-            if version != ANY_VERSION and version_of(version) is None:
-                advice = 'Write the runtime version from which they apply, { "1.19" = ["onnx==1.16.2"] }, or default.'
-                reader.problem((*where, "requires"), f"{version!r} is not a version", advice)
+    tables: dict[tuple[Key, ...], Verify | VerifyOwn] = {("verify",): verify}
+    tables |= {("verify", "own", name): own for name, own in verify.own.items()}
+    for where, table in tables.items():
+        _check_versions(reader, where, table)
     first, *others = [runtime.name for runtime in config.document.runtime] or [""]
     if verify.data is not None and set(verify.data.requires) - {ANY_VERSION}:
         for name in (name for name in others if verify.own.get(name) is None or verify.own[name].data is None):
             text = f"the versions in verify.data.requires are versions of {first}, not of {name}"
             reader.problem(("verify", "data", "requires"), text, f"Add [verify.own.{name}] with data of its own.")
+
+
+def _check_versions(reader: Reader, where: tuple[Key, ...], table: Verify | VerifyOwn) -> None:
+    """Check the versions of the runtime that are keys."""
+    for version in table.at_least:
+        if version_of(version) is None:
+            advice = 'Write the runtime version from which the number applies: { "1.19" = 1000 }.'
+            reader.problem((*where, "at_least"), f"{version!r} is not a version", advice)
+    for version in table.data.requires if table.data is not None else ():
+        if version != ANY_VERSION and version_of(version) is None:
+            advice = 'Write the runtime version from which they apply, { "1.19" = ["onnx==1.16.2"] }, or default.'
+            reader.problem((*where, "data", "requires"), f"{version!r} is not a version", advice)
 
 
 def _check_packages(config: Config, reader: Reader) -> None:
@@ -187,9 +171,7 @@ def _check_packages(config: Config, reader: Reader) -> None:
         _check_sdk(config, reader, name)
         others = [other for other in config.packages if other != name]
         for other in package.requires:
-            if other not in others:
-                text = f"{other!r} is not another package of this project"
-                reader.problem(("package", name, "requires"), text, nearest(other, others))
+            reader.check_known(("package", name, "requires"), other, "another package of this project", others)
         if all(map(_is_known, config.document.runtime)):
             _check_bound(config, reader, name)
 
@@ -235,12 +217,9 @@ def _pythons_problem(config: Config, name: str) -> tuple[str, str] | None:
 def _check_bound(config: Config, reader: Reader, name: str) -> None:
     """Check that the runtime of a package is one of the project's."""
     package, used = config.packages[name], [runtime.name for runtime in config.document.runtime]
-    if package.runtime and package.runtime not in used:
-        advice = nearest(package.runtime, used)
-        reader.problem(
-            ("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] of this project", advice
-        )
-    elif package.wheel is not None:
+    if package.runtime:
+        reader.check_known(("package", name, "runtime"), package.runtime, "a [[runtime]] of this project", used)
+    if package.wheel is not None and package.runtime in ("", *used):
         _check_supply(config, reader, name, package.wheel)
 
 
@@ -277,11 +256,14 @@ def _check_sdk(config: Config, reader: Reader, name: str) -> None:
 def _check_runtimes(config: Config, reader: Reader) -> None:
     """All of it that needs no file."""
     for index, runtime in enumerate(config.document.runtime):
+        here: tuple[Key, ...] = ("runtime", index)
+        for keys, text, advice in version_problems("minimum", runtime.minimum):
+            reader.problem((*here, *keys), text, advice)
         if runtime.describe is None:
-            _check_preset(reader, runtime, ("runtime", index))
+            _check_preset(reader, runtime, here)
         else:
-            _check_described(config, reader, runtime, runtime.describe, ("runtime", index))
-        _check_drop_in(reader, runtime, ("runtime", index))
+            _check_described(config, reader, runtime, runtime.describe, here)
+        _check_drop_in(reader, runtime, here)
     names = [runtime.name for runtime in config.document.runtime]
     for index, name in enumerate(names):
         if name and name in names[:index]:
@@ -318,16 +300,9 @@ def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) ->
         advice = f"Write preset = one of {', '.join(_list_presets())}, or describe it below [runtime.describe]."
         reader.problem(here, text, advice)
         return
-    preset = presets().get(runtime.preset)
-    if preset is None:
-        reader.problem(
-            (*here, "preset"), f"{runtime.preset!r} is not a known runtime", nearest(runtime.preset, _list_presets())
-        )
-        return
-    wrong = list(version_problems("minimum", runtime.minimum))
-    for keys, text, advice in wrong:
-        reader.problem((*here, *keys), text, advice)
-    if not wrong and Version(runtime.minimum) < Version(preset.floor):
+    reader.check_known((*here, "preset"), runtime.preset, "a known runtime", _list_presets())
+    preset, minimum = presets().get(runtime.preset), version_of(runtime.minimum)
+    if preset is not None and minimum is not None and minimum < Version(preset.floor):
         reader.problem(
             (*here, "minimum"),
             f"{preset.title} {runtime.minimum} cannot be the minimum: {preset.floor_reason}",
@@ -350,8 +325,6 @@ def _check_described(
     if runtime.preset:
         text = f"a runtime has both the preset {runtime.preset} and a description"
         reader.problem((*here, "preset"), text, "Remove preset or [runtime.describe].")
-    for keys, text, advice in version_problems("minimum", runtime.minimum):
-        reader.problem((*here, *keys), text, advice)
     if not any((described.python, *(variant.python for variant in described.variants))):
         text = "no wheel supplies the runtime, so nothing can be verified"
         reader.problem(
@@ -367,10 +340,7 @@ def _check_described(
 def _check_tried(config: Config, reader: Reader, names: Sequence[str]) -> None:
     verify = config.document.verify
     for key, name in [*(("own", name) for name in verify.own), *(("runtimes", name) for name in verify.runtimes)]:
-        if name not in names:
-            reader.problem(
-                ("verify", key, name), f"{name!r} is not a [[runtime]] of this project", nearest(name, names)
-            )
+        reader.check_known(("verify", key, name), name, "a [[runtime]] of this project", names)
     for name, versions in verify.runtimes.items():
         for version in versions:
             if version not in _ENTRIES and version_of(version) is None:

@@ -50,6 +50,12 @@ class Reader:
         where = self._file.name if key in message or not path else f"{self._file.name}: {key}"
         self.problems.append(LatebindError(message, where=where, advice=advice))
 
+    def check_known(self, path: tuple[Key, ...], name: str, what: str, choices: Iterable[str]) -> None:
+        """Note a name that is not one of the known ones, with the nearest."""
+        names = [*choices]
+        if name not in names:
+            self.problem(path, f"{name!r} is not {what}", nearest(name, names))
+
     def read(self, kind: type[_T], raw: object) -> _T | None:
         """A struct from a table, or None when something in it does not fit."""
         try:
