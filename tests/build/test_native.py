@@ -10,7 +10,7 @@ import lief
 import pytest
 
 from latebind.build import intree, native
-from latebind.build.inputs import SourceBoundary
+from latebind.build.inside import SourceBoundary
 from latebind.build.native import stage_target, stage_targets
 from latebind.build.sources import hash_sources
 from latebind.build.stage import open_stage

@@ -15,10 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.trace import TRACE_OPTIONS, read_calls
 from latebind.build.cmake import cmake_value
-from latebind.build.codemodel import list_directories, list_targets, read_cache, request_codemodel
+from latebind.build.codemodel import (
+    find_place,
+    list_directories,
+    list_link_items,
+    list_targets,
+    name_runtime,
+    read_cache,
+    request_codemodel,
+)
 from latebind.build.downloads import DISCONNECTED, OFFLINE, source_definitions
 from latebind.build.extension import FIND_PYTHON
-from latebind.build.linked import find_place, list_link_items, name_runtime
 from latebind.build.stub import IN_FRONT, Stub
 from latebind.build.stubtable import stub_source
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, installers_toolchain, require, toolchain

@@ -18,7 +18,7 @@ from latebind.system.archive import source_date_epoch
 from latebind.system.folders import find_repository
 from latebind.system.log import LOG
 from latebind.system.programs import which
-from latebind.system.run import run
+from latebind.system.run import Completed, run
 
 COMMIT_VARIABLE = "LATEBIND_COMMIT"
 """The environment variable that states the commit of sources exported from a repository. Empty means none."""
@@ -47,49 +47,44 @@ def source_commit(file: Path, environment: Mapping[str, str] | None = None) -> s
     return ""
 
 
-def tagged_commit(root: Path, tag: str, environment: Mapping[str, str] | None = None) -> str:
+def tagged_commit(root: Path, tag: str) -> str:
     """The commit of a tag in the project's repository; "" without git, a repository or such a tag."""
-    env = os.environ if environment is None else environment
-    git = which("git", path=env.get("PATH", ""))
+    git = which("git")
     if git is None or not (find_repository(root) / ".git").exists():
         return ""
-    arguments = ["rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}"]
     try:
-        ended = run([git, *arguments], cwd=root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False)
+        ended = _run_git(git, root, "rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}")
     except ToolError:
         return ""
     commit = ended.output.strip()
     return commit if ended.returncode == 0 and _HASH.fullmatch(commit) else ""
 
 
-def checkout(root: Path, environment: Mapping[str, str] | None = None) -> Path | None:
+def checkout(root: Path) -> Path | None:
     """The folder that the commit of a project is a commit of; None where it is unknown, as for exported sources."""
-    env = os.environ if environment is None else environment
-    workspace = Path(env.get("GITHUB_WORKSPACE", "")).resolve()
+    workspace = os.environ.get("GITHUB_WORKSPACE")
     for folder in (root, *root.parents):
-        if (folder / ".git").exists() or (env.get("GITHUB_WORKSPACE") and folder == workspace):
+        if (folder / ".git").exists() or (workspace and folder == Path(workspace).resolve()):
             return folder
     return None
 
 
-def source_date(root: Path, commit: str, environment: Mapping[str, str] | None = None) -> str:
+def source_date(root: Path, commit: str) -> str:
     """The date of a project's sources, `2026-11-21`, from SOURCE_DATE_EPOCH or the commit; "" without either."""
-    env = os.environ if environment is None else environment
-    git = which("git", path=env.get("PATH", ""))
-    if env.get("SOURCE_DATE_EPOCH"):
+    git = which("git")
+    if os.environ.get("SOURCE_DATE_EPOCH"):
         seconds = str(source_date_epoch())
     elif commit and git is not None:
-        arguments = ["show", "--no-patch", "--format=%ct", commit, "--"]
-        seconds = run([git, *arguments], cwd=root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False).output
+        seconds = _run_git(git, root, "show", "--no-patch", "--format=%ct", commit, "--").output.strip()
     else:
         return ""
-    seconds = seconds.strip()
     return datetime.fromtimestamp(int(seconds), timezone.utc).date().isoformat() if seconds.isdigit() else ""
 
 
-def _without_hooks(environment: Mapping[str, str]) -> dict[str, str]:
-    """Hooks of git set GIT_DIR and others, which would lead to another repository."""
-    return {key: value for key, value in environment.items() if not key.startswith("GIT_")} | {"LC_ALL": "C"}
+def _run_git(git: Path, root: Path, *arguments: str, environment: Mapping[str, str] = os.environ) -> Completed:
+    """Raises ToolError. Hooks of git set GIT_DIR and others, which would lead to another repository."""
+    env = {key: value for key, value in environment.items() if not key.startswith("GIT_")} | {"LC_ALL": "C"}
+    return run([git, *arguments], cwd=root, env=env, timeout=_TIME_LIMIT, check=False)
 
 
 def _check_commit(text: str) -> str:
@@ -101,7 +96,6 @@ def _check_commit(text: str) -> str:
 
 
 def _of_git(git: Path, root: Path, file_name: str, environment: Mapping[str, str]) -> str:
-    env = _without_hooks(environment)
     steps = {
         "has a configuration file that git does not track": ["ls-files", "--error-unmatch", "--", file_name],
         "has uncommitted changes": ["status", "--porcelain", "--untracked-files=no"],
@@ -110,7 +104,7 @@ def _of_git(git: Path, root: Path, file_name: str, environment: Mapping[str, str
     output = ""
     for why, arguments in steps.items():
         try:
-            ended = run([git, *arguments], cwd=root, env=env, timeout=_TIME_LIMIT, check=False)
+            ended = _run_git(git, root, *arguments, environment=environment)
         except ToolError as error:
             LOG.detail(f"packages will not name a commit: {error.message}")
             return ""

@@ -12,11 +12,21 @@ import msgspec
 
 from latebind.build.native import refuse_floor
 from latebind.build.sources import hash_sources
-from latebind.build.stage import MANIFEST, StagedFile, StageManifest, is_library, new_stage, open_stage, put_manifest
+from latebind.build.stage import (
+    MANIFEST,
+    StagedFile,
+    StageManifest,
+    describe_files,
+    is_library,
+    new_stage,
+    open_stage,
+    write_manifest,
+)
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError, InputError
 from latebind.filenames import WHEEL_MANIFEST
+from latebind.fingerprint import digest
 from latebind.model import Target
 from latebind.tables.targets import target
 from loadcheck.archive import ZipReader
@@ -215,17 +225,13 @@ def _write(native: ImportedFiles, root: Path) -> StageManifest:
     ):
         existing_files = {file.path: (root / file.path).read_bytes() for file in existing.manifest.files}
         native = _merge(ImportedFiles(origin=str(root), manifest=existing.manifest, files=existing_files), native)
-    files = tuple(
-        sorted((_describe_file(path, data) for path, data in native.files.items()), key=lambda file: file.path)
-    )
-    key = hashlib.sha256("\0".join([current, *(f"{file.path} {file.sha256}" for file in files)]).encode()).hexdigest()
-    manifest = dataclasses.replace(native.manifest, key=key, files=files, imported=True)
     with new_stage(root) as aside:
         for path, data in native.files.items():
             (aside / path).parent.mkdir(parents=True, exist_ok=True)
             (aside / path).write_bytes(data)
-        put_manifest(aside, manifest)
-    return manifest
+        files = describe_files(aside)
+        key = digest([current, *(f"{file.path} {file.sha256}" for file in files)])
+        return write_manifest(aside, dataclasses.replace(native.manifest, key=key, files=files, imported=True)).manifest
 
 
 def _describe_file(path: str, data: bytes) -> StagedFile:

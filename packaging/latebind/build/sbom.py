@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from packaging.version import Version
 
@@ -22,21 +19,8 @@ from latebind.errors import InputError
 from latebind.model import SbomFormat
 from loadcheck.tables.parts import find_parts
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Format:
-    suffix: str
-    write: Callable[[Bill], dict[str, Any]]
-
-
-_FORMATS: Mapping[SbomFormat, _Format] = {
-    "cyclonedx-1.6": _Format(suffix="cdx.json", write=partial(cyclonedx, version="1.6")),
-    "cyclonedx-1.7": _Format(suffix="cdx.json", write=partial(cyclonedx, version="1.7")),
-    "spdx-2.3": _Format(suffix="spdx.json", write=spdx),
-}
-SBOM_FILES: Mapping[str, str] = {
-    f"latebind.{sbom_format.suffix}": sbom_format.suffix for sbom_format in _FORMATS.values()
-}
+_SUFFIXES = {"cyclonedx": "cdx.json", "spdx": "spdx.json"}
+SBOM_FILES: Mapping[str, str] = {f"latebind.{suffix}": suffix for suffix in _SUFFIXES.values()}
 """The names of SBOMs inside packages, each with its suffix."""
 
 
@@ -47,7 +31,7 @@ def sbom_file(config: Config) -> str:
 
 def sbom_name(format_: SbomFormat) -> str:
     """The name of an SBOM in this format."""
-    return f"latebind.{_FORMATS[format_].suffix}"
+    return f"latebind.{_SUFFIXES[format_.partition('-')[0]]}"
 
 
 def sbom(  # noqa: PLR0913  # what holds what
@@ -67,6 +51,7 @@ def sbom(  # noqa: PLR0913  # what holds what
     """
     packages = (package, *more)
     uses = {runtime.name: runtime for name in packages if (runtime := config.runtime_of(name)) is not None}
+    by_component = {config.packages[name].component: config.packages[name] for name in packages}
     bill = Bill(
         purl=purl,
         version=config.project.version,
@@ -75,9 +60,7 @@ def sbom(  # noqa: PLR0913  # what holds what
         tools=_tools(stages),
         libraries=tuple(
             library
-            for component_package in {
-                config.packages[name].component: config.packages[name] for name in packages
-            }.values()
+            for component_package in by_component.values()
             for stage in stages
             for library in _files(stage, component_package, has_static=has_static)
         ),
@@ -89,7 +72,8 @@ def sbom(  # noqa: PLR0913  # what holds what
 
 def render_bill(bill: Bill, format_: SbomFormat) -> bytes:
     """An SBOM in a format; equal contents give equal bytes."""
-    document = _FORMATS[format_].write(bill)
+    name, _, version = format_.partition("-")
+    document = spdx(bill) if name == "spdx" else cyclonedx(bill, version)
     return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
 
 
@@ -119,25 +103,18 @@ def _late(runtime: RuntimeUse) -> Late:
 def _files(stage: Stage, package: Package, *, has_static: bool) -> Iterator[Library]:
     """The libraries of a package for a target, and what a plugin has next to its own."""
     static = stage.static_libraries(package.component) if has_static else ()
+    hashes, manifest = {stage.root / file.path: file.sha256 for file in stage.manifest.files}, stage.manifest
     for path in (*stage.libraries(package.component), *static):
-        yield _library(stage, path.name, package.component)
-    hashes = {stage.root / file.path: file.sha256 for file in stage.manifest.files}
+        yield Library(
+            name=path.name,
+            target=stage.rid,
+            sha256=hashes[path],
+            floor=manifest.floor,
+            toolchain=manifest.toolchain,
+            parts=find_parts(path.read_bytes(), manifest.toolchain),
+        )
     for path in stage.data(package.component, package.companions):
         yield Library(name=path.name, target=stage.rid, sha256=hashes[path], is_data=True)
-
-
-def _library(stage: Stage, name: str, component: str) -> Library:
-    here = [file for file in stage.manifest.files if file.path.startswith(f"{component}/")]
-    (file,) = [candidate for candidate in here if candidate.path.endswith(f"/{name}")]
-    manifest = stage.manifest
-    return Library(
-        name=name,
-        target=stage.rid,
-        sha256=file.sha256,
-        floor=manifest.floor,
-        toolchain=manifest.toolchain,
-        parts=find_parts((stage.root / file.path).read_bytes(), manifest.toolchain),
-    )
 
 
 def _tools(stages: Sequence[Stage]) -> tuple[tuple[str, str], ...]:

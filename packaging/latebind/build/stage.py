@@ -170,25 +170,21 @@ def open_stage(root: Path) -> Stage | None:
     return Stage(root=root, manifest=manifest) if is_intact else None
 
 
-def write_manifest(  # noqa: PLR0913  # what a manifest says
-    root: Path, *, rid: Rid, key: str, source_hash: str, toolchain: str, floor: str
-) -> None:
-    """Describe the files below `root`, which becomes the stage once it is swapped in."""
-    files = tuple(
+def describe_files(root: Path) -> tuple[StagedFile, ...]:
+    """The files below a folder, sorted by path."""
+    return tuple(
         StagedFile(path=path.relative_to(root).as_posix(), sha256=sha256(path), size=path.stat().st_size)
         for path in sorted(root.rglob("*"))
         if path.is_file() and path.name != MANIFEST
     )
-    put_manifest(
-        root, StageManifest(rid=rid, key=key, source_hash=source_hash, toolchain=toolchain, floor=floor, files=files)
-    )
 
 
-def put_manifest(root: Path, manifest: StageManifest) -> None:
+def write_manifest(root: Path, manifest: StageManifest) -> Stage:
     """Write a manifest next to the files that it describes, and give those one mode, which packages keep."""
     for file in manifest.files:
         (root / file.path).chmod(0o644)
     write_text(root / MANIFEST, manifest_text(manifest))
+    return Stage(root=root, manifest=manifest)
 
 
 def manifest_text(manifest: StageManifest) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +15,6 @@ import msgspec
 from latebind.build.amalgamation import amalgamation, declare_reader
 from latebind.build.loadersource import write_changed
 from latebind.build.stage import swap_in
-from latebind.build.visualcpp import VISUAL_CPP_FOLDER, VisualCpp
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
@@ -33,6 +32,14 @@ IN_FRONT = "lib/cmake/latebind/inFront.cmake"
 _MARK = ".latebind"
 """The file that says which stubs a folder has."""
 _TIME_LIMIT = 600.0
+_VISUAL_CPP_FOLDER = "lib/msvc"
+"""Where a stub's folder has the library for Visual C++."""
+_VISUAL_CPP_FLAGS = (
+    *("-std=c99", "-O2", "-DNDEBUG", "-fstack-protector-strong"),
+    *("-s", "-g0", "-mno-incremental-linker-compatible"),  # no paths of this machine, and no time
+    "-fno-addrsig",  # nothing that only LLVM's linker reads
+    *("-Xclang", "-cfguard-no-checks"),  # lists what control-flow guard may call
+)
 _VERSION = re.compile(r"^Version: (.*)$", re.MULTILINE)
 _LIBRARIES = re.compile(r"^Libs:.*$", re.MULTILINE)
 _FLAGS = re.compile(r"^Cflags: .*$", re.MULTILINE)
@@ -130,17 +137,14 @@ class Stub:
         }
         arguments = [f"-D{name}={value}" for name, value in definitions.items()]
         arguments += self.toolchain.configure(self.target, self.floor, folder / "toolchain")
+        text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
         environment = self.toolchain.environment(tree)
         steps: list[list[str | Path]] = [
-            ["-S", self.loader / "stub", "-B", tree, "-G", "Ninja", *arguments],
-            ["--build", tree],
-            ["--install", tree, "--prefix", prefix],
+            [cmake, "-S", self.loader / "stub", "-B", tree, "-G", "Ninja", *arguments],
+            [cmake, "--build", tree],
+            [cmake, "--install", tree, "--prefix", prefix],
         ]
-        for step in steps:
-            ended = run([cmake, *step], env=environment, timeout=_TIME_LIMIT, check=False)
-            if ended.returncode != 0:
-                text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
-                raise BuildError(f"{text}\n{tail(ended.output)}")
+        _run_steps(steps, folder, environment, text)
         packages = prefix / "lib" / "pkgconfig"
         plain = (packages / f"{self.source.names.pkg_config_name}.pc").read_text("utf-8")
         for name, installed in self.installed.items():
@@ -150,23 +154,37 @@ class Stub:
             if text:
                 write_text(prefix / "include" / "latebind" / f"{self.source.runtime.name}_{kind}.h", text)
         if self.visual_cpp is not None and self.target.system == "windows":
-            headers = self.loader / "stub" / "msvc"
-            compiler = VisualCpp(zig=self.visual_cpp, target=self.target, headers=headers, environment=environment)
-            self._install_for_visual_cpp(compiler, folder / "single", prefix)
+            self._install_for_visual_cpp(self.visual_cpp, environment, folder / "single", prefix)
 
-    def _install_for_visual_cpp(self, compiler: VisualCpp, single: Path, prefix: Path) -> None:
-        """Add the library for Visual C++, and a file with which pkg-config finds it."""
-        names, folder = self.source.names, prefix / VISUAL_CPP_FOLDER
-        compiler.build(single / f"latebind_{self.source.runtime.name}.c", folder / f"{names.library}.lib")
+    def _install_for_visual_cpp(self, zig: Path, environment: Mapping[str, str], single: Path, prefix: Path) -> None:
+        """Add a library in Microsoft's ABI, made without Microsoft's SDK, and a file with which pkg-config finds it.
+
+        It has one object that needs KERNEL32 and any C runtime. The headers are our own declarations of what the loader
+        uses of Windows and C.
+        """
+        names, folder = self.source.names, prefix / _VISUAL_CPP_FOLDER
+        (folder / "pkgconfig").mkdir(parents=True)
+        name = f"latebind_{self.source.runtime.name}"
+        flags: list[str | Path] = [
+            *_VISUAL_CPP_FLAGS,
+            f"-ffile-prefix-map={single}=source",
+            "-isystem",
+            self.loader / "stub" / "msvc",
+        ]
+        triple = f"{self.target.arch}-windows-msvc"
+        steps: list[list[str | Path]] = [
+            [zig, "cc", "-target", triple, *flags, "-c", f"{name}.c", "-o", f"{name}.obj"],
+            [zig, "lib", "-nologo", f"-out:{folder / names.library}.lib", f"{name}.obj"],
+        ]
+        _run_steps(steps, single, environment, f"{name}.c could not be compiled for Visual C++ on {self.target.rid}")
         file = Path("pkgconfig") / f"{self.source.names.pkg_config_name}.pc"
         text = (prefix / "lib" / file).read_text("utf-8")
         moved = {
             "prefix=${pcfiledir}/../..": "prefix=${pcfiledir}/../../..",
-            "libdir=${prefix}/lib\n": f"libdir=${{prefix}}/{VISUAL_CPP_FOLDER}\n",
+            "libdir=${prefix}/lib\n": f"libdir=${{prefix}}/{_VISUAL_CPP_FOLDER}\n",
         }
         for before, after in moved.items():
             text = text.replace(before, after)
-        (folder / "pkgconfig").mkdir()
         write_text(folder / file, text)
 
     def _add_others(self, aside: Path, prefix: Path, there: Mapping[str, _Installed]) -> None:
@@ -212,3 +230,11 @@ class Stub:
         texts = [text for pair in sorted({**self._names(), **self.source.files()}.items()) for text in pair]
         kinds = "visual-cpp" if self.visual_cpp is not None else ""
         return digest([*made_of, self.target.rid, self.floor, headers, kinds, *texts])
+
+
+def _run_steps(steps: Iterable[list[str | Path]], folder: Path, environment: Mapping[str, str], problem: str) -> None:
+    """Raises BuildError with the problem and the output of a step that fails, or ToolError."""
+    for step in steps:
+        ended = run(step, cwd=folder, env=environment, timeout=_TIME_LIMIT, check=False)
+        if ended.returncode != 0:
+            raise BuildError(f"{problem}\n{tail(ended.output)}")

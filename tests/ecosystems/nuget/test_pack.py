@@ -7,14 +7,12 @@ import re
 
 import pytest
 
-from latebind.build.stage import open_stage, write_manifest
 from latebind.ecosystems.nuget.managed import ManagedBuild
 from latebind.ecosystems.nuget.nuspec import Dependency
 from latebind.ecosystems.nuget.pack import describe, pack_nupkgs
 from latebind.errors import BuildError
-from loadcheck.model import Rid
 from tests.client import member, members
-from tests.dotnet_support import RID, make_config, make_stage
+from tests.dotnet_support import RID, make_config, make_stage, write_stage
 
 FRAMEWORKS = ("netstandard2.0", "netstandard2.1")
 JPEG = b"\xff\xd8\xff\xe0"
@@ -203,8 +201,7 @@ def with_headers(root, rid, text="int demo(void);"):
     for name, data in files.items():
         (root / rid / "core" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / rid / "core" / name).write_text(data, encoding="utf-8")
-    write_manifest(root / rid, rid=Rid(rid), key="k", source_hash="s", toolchain="host", floor="2.28")
-    return open_stage(root / rid)
+    return write_stage(root / rid, rid)
 
 
 @pytest.mark.parametrize("split", [False, True])

@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.build.inputs import forced_includes
-from latebind.build.sources import hash_sources, native_files
+from latebind.build.sources import forced_includes, hash_sources, native_files
 from latebind.config.config import SDIST_NATIVE, Config
 from latebind.config.file import FILE_NAME, load
 from latebind.ecosystems.wheel.pack import build_distribution
