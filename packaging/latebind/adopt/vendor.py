@@ -12,7 +12,7 @@ from latebind.build.amalgamation import amalgamation
 from latebind.build.stubtable import stub_source
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError
-from latebind.headers.files import extract_headers
+from latebind.headers import extract_headers
 from latebind.system.resources import cmake_dir
 from latebind.templates import render
 

@@ -79,8 +79,7 @@ def _new(arguments: argparse.Namespace) -> int:
 def _add_headers(include: Path) -> str:
     """Put the headers that an execution provider is compiled with into a folder; the command for later without them."""
     from latebind.config.plugin import EP_FLOOR, EP_RUNTIME
-    from latebind.headers.get import get_headers
-    from latebind.headers.record import write_headers
+    from latebind.headers import get_headers, write_headers
     from latebind.tables.presets import preset
 
     runtime = preset(EP_RUNTIME)
