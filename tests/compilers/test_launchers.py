@@ -8,7 +8,7 @@ import pytest
 from latebind.build.native import stage_target
 from latebind.compilers import host
 from latebind.compilers.choose import toolchain
-from latebind.compilers.launchers import launchers
+from latebind.compilers.host import launchers
 from latebind.config.project import read_project
 from latebind.tables.targets import host_rid, target
 from machines import make_once

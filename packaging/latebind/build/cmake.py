@@ -128,10 +128,10 @@ class NativeBuild:
         """Build for one more CPython, and add its modules. Raises BuildError when there are none."""
         with tempfile.TemporaryDirectory(prefix=".modules-", dir=self.folder) as aside:
             self._install(Path(aside), python, variant, python.abi)
-            self._take_modules(Path(aside), prefix, python)
-
-    def _take_modules(self, aside: Path, prefix: Path, python: Extension) -> None:
-        modules = [path for path in aside.rglob("*") if module_abi(path.name) == python.abi]
+            modules = [path for path in Path(aside).rglob("*") if module_abi(path.name) == python.abi]
+            for module in modules:
+                (prefix / module.relative_to(aside)).parent.mkdir(parents=True, exist_ok=True)
+                module.rename(prefix / module.relative_to(aside))
         if not modules:
             raise BuildError(
                 f"the build installed no Python module for {python.abi}",
@@ -139,9 +139,6 @@ class NativeBuild:
                 advice="Make modules with latebind_add_python_module(), pybind11_add_module() or "
                 "nanobind_add_module(), which name each module for the CPython that CMake finds.",
             )
-        for module in modules:
-            (prefix / module.relative_to(aside)).parent.mkdir(parents=True, exist_ok=True)
-            module.rename(prefix / module.relative_to(aside))
 
     def _install(self, prefix: Path, python: Extension | None, variant: Variant, suffix: str = "") -> None:
         cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)

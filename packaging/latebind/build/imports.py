@@ -180,16 +180,20 @@ def _trust(
     config: Config, origin: str, platform: Target, source_hash: str, files: Mapping[str, bytes]
 ) -> ImportedFiles:
     """Files that don't describe themselves: taken as made from the present sources, for the project's floor."""
+    described = (
+        StagedFile(path=path, sha256=Sha256(hashlib.sha256(data).hexdigest()), size=len(data))
+        for path, data in files.items()
+    )
     manifest = StageManifest(
         rid=platform.rid, key="", source_hash=source_hash, toolchain=ON_TRUST, floor=config.floor(platform),
-        files=tuple(_describe_file(name, data) for name, data in files.items()),
+        files=tuple(described),
     )  # fmt: skip
-    return _check_import(origin, manifest, files)
+    return ImportedFiles(origin=origin, manifest=manifest, files=files)
 
 
 def _check_import(origin: str, manifest: StageManifest, files: Mapping[str, bytes]) -> ImportedFiles:
     for file in manifest.files:
-        if _describe_file(file.path, files[file.path]).sha256 != file.sha256:
+        if hashlib.sha256(files[file.path]).hexdigest() != file.sha256:
             raise BuildError(
                 f"{file.path} was changed after it was built",
                 where=origin,
@@ -210,11 +214,10 @@ def _merge(earlier: ImportedFiles | None, more: ImportedFiles) -> ImportedFiles:
                 where=more.origin,
                 advice=f"Import one of them only. To replace files of a stage, remove its folder: stage/{rid}.",
             )
-    files = {**earlier.files, **more.files}
-    staged_files = tuple(_describe_file(path, data) for path, data in files.items())
+    described = {file.path: file for native in (earlier, more) for file in native.manifest.files}
     toolchain = " + ".join(dict.fromkeys([earlier.manifest.toolchain, more.manifest.toolchain]))
-    manifest = dataclasses.replace(more.manifest, files=staged_files, toolchain=toolchain)
-    return ImportedFiles(origin=earlier.origin, manifest=manifest, files=files)
+    manifest = dataclasses.replace(more.manifest, files=tuple(described.values()), toolchain=toolchain)
+    return ImportedFiles(origin=earlier.origin, manifest=manifest, files={**earlier.files, **more.files})
 
 
 def _write(native: ImportedFiles, root: Path) -> StageManifest:
@@ -232,10 +235,6 @@ def _write(native: ImportedFiles, root: Path) -> StageManifest:
         files = describe_files(aside)
         key = digest([current, *(f"{file.path} {file.sha256}" for file in files)])
         return write_manifest(aside, dataclasses.replace(native.manifest, key=key, files=files, imported=True)).manifest
-
-
-def _describe_file(path: str, data: bytes) -> StagedFile:
-    return StagedFile(path=path, sha256=Sha256(hashlib.sha256(data).hexdigest()), size=len(data))
 
 
 def _manifest(raw: bytes, where: str) -> StageManifest:

@@ -20,18 +20,13 @@ _NAMED = 10
 
 
 def refuse_broken(config: Config, package: str, stage: Stage) -> None:
-    """Refuse a component whose libraries break a promise of its package. Raises BuildError."""
-    refuse_newer(stage, stage.libraries(config.packages[package].component))
-    refuse_unexported(config, package, stage)
+    """Refuse a component whose libraries break a promise of its package: the floor, the machine, or the exports.
 
-
-def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
-    """Refuse libraries that need a newer system than the stage's floor, or that are for another machine.
-
-    Raises BuildError with the version, the symbols that need it, and the file.
+    Raises BuildError with what breaks it, and the file.
     """
-    if (error := newer(stage, libraries)) is not None:
+    if (error := newer(stage, stage.libraries(config.packages[package].component))) is not None:
         raise error
+    refuse_unexported(config, package, stage)
 
 
 def newer(stage: Stage, libraries: Iterable[Path]) -> BuildError | None:

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
-from packaging.version import Version
 
 from latebind.build.functions import find_functions, show_names
-from latebind.build.loadersource import described_source, runtime_header
+from latebind.build.loadersource import described_source, runtime_header, three_numbers
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import LatebindError
 from latebind.fill import fill
@@ -128,12 +127,11 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
     if not 0 < len(since) <= _MOST:
         text = f"a stub of {runtime.title} would have {len(since):,} functions"
         raise LatebindError(text, advice=f"Select 1 to {_MOST:,} functions with a pattern: thing_*.")
-    failures = runtime.stub.failures if runtime.stub else {}
-    stub = runtime.stub
+    stub, failures = runtime.stub, runtime.stub.failures if runtime.stub else {}
     flags = [] if stub is None or stub.system else ["LB_FLAG_NO_SYSTEM"]
     flags += ["LB_FLAG_DRIVER"] if stub and stub.driver else []
     entries = [
-        f"  row({position}, {name}, {_failure(name, failures)}, {_numbers(version)})"
+        f"  row({position}, {name}, {_failure(name, failures)}, {', '.join(three_numbers(version))})"
         for position, (name, version) in enumerate(since.items())
     ]
     texts = [f'  row({name}, "{text}")' for name, text in sorted(table.texts.items())]
@@ -158,8 +156,3 @@ def _failure(name: str, failures: Mapping[str, int | str]) -> str:
     result = chosen[-1] if chosen else ABORT
     number = 0 if result == NOTHING else result
     return f"NUMBER, {number}" if isinstance(number, int) else f"{number.upper()}, 0"
-
-
-def _numbers(version: str) -> str:
-    parsed = Version(version)
-    return f"{parsed.major}, {parsed.minor}, {parsed.micro}"
