@@ -15,7 +15,8 @@ from latebind.tables.targets import target, wheel_tag
 from latebind.verify.run.access import NOBODY, is_root
 from tests.client import BOUND, CONFIG, PYPROJECT, SEVERAL, edit, write_client
 
-NPM = 'npm = { name = "tiny" }'
+NPM, NUGET = 'npm = { name = "tiny" }', 'nuget = { id = "Tiny" }'
+MODULE = CONFIG.replace('"python/tiny"', '"python/tiny", kind = "cp310-abi3"')
 RUNTIME = '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\n'
 
 
@@ -57,11 +58,6 @@ def test_what_only_latebinds_own_build_could_follow_is_refused(tiny):
         'native.define has no effect with build = "external"',
         'native.hide has no effect with build = "external"',
     ]
-
-
-def test_without_the_folder_of_the_native_code_another_build_is_refused(tiny):
-    text = CONFIG.replace('source = "native"', 'build = "external"\nsource = "src"')
-    assert problems(tiny, text)[0][1] == "the native source src is not a folder"
 
 
 def test_a_wheel_of_another_build_needs_a_name(tiny):
@@ -151,6 +147,45 @@ def test_a_mistake_in_what_is_added(tmp_path, more, message, advice):
     assert any(text.startswith(message) and hint.startswith(advice) for _, text, hint in reported), reported
 
 
+ANOTHER = "another package of this project"
+OTHER_KIND = """
+[package.two]
+component = "two"
+exports = ["*"]
+wheel = { source = "python/two", kind = "cp311-abi3" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            CONFIG.replace('source = "native"', 'build = "external"\nsource = "src"'),
+            "the native source src is not a folder",
+        ),
+        (f'{CONFIG}runtime = "onnxrunime"\n{RUNTIME}', "'onnxrunime' is not a [[runtime]] of this project"),
+        *(
+            (CONFIG.replace("exports = [", f'requires = ["{name}"]\nexports = ['), f"'{name}' is not {ANOTHER}")
+            for name in ("tiny", "tinny")
+        ),
+        (f'{CONFIG}\n[verify]\nat_least = {{ "1.19" = -5 }}\n', "verify.at_least.1.19 must be >= 0"),
+        (MODULE, "package tiny contains a Python module, which no NuGet package can use"),
+        (MODULE.replace(NUGET, NPM), "package tiny contains a Python module, which no npm package can use"),
+        (
+            MODULE.replace(NUGET, "").replace("cp310-abi3", "cpython") + OTHER_KIND,
+            "package.two.wheel.kind is cp311-abi3, but another package has cpython",
+        ),
+        (
+            BOUND.replace('n/tiny"', 'n/tiny", runtime = "required", extras = "channels"'),
+            "package tiny requires a distribution of the runtime, and has extras that install another one over it",
+        ),
+    ],
+)
+def test_a_mistake_is_one_problem(tmp_path, text, message):
+    (problem,) = problems(tmp_path, text)
+    assert problem[1] == message
+
+
 @pytest.mark.parametrize("floor", ['glibc = "2.028"', 'macos = "12.3"', 'macos = "13.00"', 'macos = "11"'])
 def test_a_floor_whose_wheel_no_installer_would_take_is_refused(tmp_path, floor):
     (problem,) = problems(tmp_path, CONFIG.replace('glibc = "2.28"', floor))
@@ -164,11 +199,6 @@ def test_a_floor_whose_wheel_no_installer_would_take_is_refused(tmp_path, floor)
 def test_a_runtime_is_bound_by_a_key_or_by_the_name_of_a_package(tmp_path, binding):
     file = write_client(tmp_path, latebind=CONFIG + binding + RUNTIME) / "latebind.toml"
     assert [runtime.name for runtime in load(file).document.runtime] == ["onnxruntime"]
-
-
-def test_a_misspelled_binding_is_one_problem(tmp_path):
-    (problem,) = problems(tmp_path, CONFIG + 'runtime = "onnxrunime"\n' + RUNTIME)
-    assert problem[1] == "'onnxrunime' is not a [[runtime]] of this project"
 
 
 def test_the_copy_in_a_release_is_read_without_the_headers_that_it_names(tmp_path):
@@ -195,13 +225,6 @@ def test_a_kind_of_wheel_that_there_is_not_is_answered_with_those_that_there_are
     assert '"py3-none", "cpython", or the oldest CPython to support: cp32-abi3 to cp31' in problem[2]
 
 
-@pytest.mark.parametrize("kind", ["NuGet", "npm"])
-def test_only_wheels_hold_python_modules(tmp_path, kind):
-    other = CONFIG.replace('nuget = { id = "Tiny" }', {"NuGet": 'nuget = { id = "Tiny" }', "npm": NPM}[kind])
-    (problem,) = problems(tmp_path, other.replace('"python/tiny"', '"python/tiny", kind = "cp310-abi3"'))
-    assert problem[1] == f"package tiny contains a Python module, which no {kind} package can use"
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -221,7 +244,7 @@ def test_only_wheels_hold_python_modules(tmp_path, kind):
     ],
 )
 def test_what_npm_would_refuse_is_refused(tmp_path, change, message):
-    (problem,) = problems(tmp_path, CONFIG.replace('nuget = { id = "Tiny" }', NPM.replace(*change)))
+    (problem,) = problems(tmp_path, CONFIG.replace(NUGET, NPM.replace(*change)))
     assert message in problem[1]
 
 
@@ -231,27 +254,8 @@ def test_what_npm_would_refuse_is_refused(tmp_path, change, message):
 )
 def test_every_spelling_of_a_range_of_npm_is_taken(tmp_path, spelling):
     npm = NPM.replace('"tiny" }', f'"tiny", dependencies = {{ koffi = "{spelling}" }} }}')
-    write_client(tmp_path, latebind=CONFIG.replace('nuget = { id = "Tiny" }', npm))
+    write_client(tmp_path, latebind=CONFIG.replace(NUGET, npm))
     assert load(tmp_path / "latebind.toml")
-
-
-@pytest.mark.parametrize("other", ["tiny", "tinny"])
-def test_a_package_requires_other_packages(tmp_path, other):
-    (problem,) = problems(tmp_path, CONFIG.replace("exports = [", f'requires = ["{other}"]\nexports = ['))
-    assert problem[1] == f"'{other}' is not another package of this project"
-
-
-def test_no_count_of_cases_is_negative(tmp_path):
-    (problem,) = problems(tmp_path, CONFIG + '\n[verify]\nat_least = { "1.19" = -5 }\n')
-    assert "at_least" in problem[1]
-
-
-def test_one_native_build_makes_modules_of_one_kind(tmp_path):
-    more = CONFIG.replace('nuget = { id = "Tiny" }\n', "").replace('"python/tiny"', '"python/tiny", kind = "cpython"')
-    more += '\n[package.two]\ncomponent = "two"\nexports = ["*"]\n'
-    more += 'wheel = { source = "python/two", kind = "cp311-abi3" }\n'
-    (problem,) = problems(tmp_path, more)
-    assert problem[1] == "package.two.wheel.kind is cp311-abi3, but another package has cpython"
 
 
 def test_a_wheel_source_has_the_wheels_name(tmp_path):
@@ -412,14 +416,6 @@ def test_a_reason_may_have_several_lines(tmp_path):
     reason = '[[audit.waive]]\ncode = "LB101"\nreason = """one\ntwo"""\n'
     root = write_client(tmp_path / "tiny", latebind=f"{CONFIG}\n{reason}")
     assert load(root / "latebind.toml").document.audit.waive[0].reason == "one\ntwo"
-
-
-def test_a_wheel_that_requires_the_runtime_has_no_extras_for_it(tmp_path):
-    text = BOUND.replace('n/tiny"', 'n/tiny", runtime = "required", extras = "channels"')
-    reported = problems(tmp_path, text)
-    assert [message for _, message, _ in reported] == [
-        "package tiny requires a distribution of the runtime, and has extras that install another one over it"
-    ]
 
 
 @pytest.mark.parametrize(
