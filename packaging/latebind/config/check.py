@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.config.config import BACKEND
-from latebind.config.described import problems, version_problems
+from latebind.config.described import DISTRIBUTION, problems, version_problems
 from latebind.config.document import AUTHOR
 from latebind.config.extension import package_keys
 from latebind.config.package import SdkConfig
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from latebind.config.verification import Verify, VerifyOwn
 
 _MINOR = re.compile(r"^3\.\d+$")
-_DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])$")
-"""packaging.python.org, "Names and normalization"."""
 _CMAKE_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
 """The form that CMake's names of packages, variables and targets share."""
 _ENTRIES = ("minimum", "each-minor", "latest")
@@ -182,7 +180,7 @@ def _check_names(config: Config, reader: Reader, name: str, wheel: WheelConfig) 
     if config.packages[name].hosted is None and not (wheel.source or wheel.name):
         advice = 'Write source = the folder of its pyproject.toml; or, if your own build makes the wheel, name = "...".'
         reader.problem(here, "the wheel has neither source nor name", advice)
-    elif not _DISTRIBUTION.match(config.wheel_name(name)):
+    elif not DISTRIBUTION.match(config.wheel_name(name)):
         text = f"{config.wheel_name(name)!r} is not the name of a distribution"
         reader.problem(here, text, f"Set package.{name}.wheel.name.")
     if not _is_module(wheel.module_name):

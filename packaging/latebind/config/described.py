@@ -52,16 +52,18 @@ _LINKED = re.compile(r"^[A-Za-z0-9_.:+-]*$")
 _SCALES = (2, 3)
 """How many numbers a scale has."""
 _BITS = {"integer": (32, WIDE), "structure": (8, 16, 32)}
-_FILE = re.compile(r"^[A-Za-z0-9_.*+-]+$")
 _ROOT = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*/[A-Za-z0-9_./-]+$")
 _PLACEHOLDER = re.compile(r"\{(major|minor)\}")
 _SIGN = re.compile(r"^[A-Za-z0-9_./+-]+$")
-_PACKAGE = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")
-_ENDINGS = {
-    "linux": (re.compile(r"\.so(\.|\*|$)"), "libthing.so"),
-    "macos": (re.compile(r"\.dylib$"), "libthing.dylib"),
-    "windows": (re.compile(r"\.dll$", re.IGNORECASE), "thing.dll"),
+DISTRIBUTION = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")
+"""packaging.python.org, "Names and normalization"."""
+_FILES = {
+    "linux": (re.compile(r"(?=.*\.so(\.|\*|$))[A-Za-z0-9_.*+-]+$"), "libthing.so"),
+    "macos": (re.compile(r"[A-Za-z0-9_.*+-]*\.dylib$"), "libthing.dylib"),
+    "windows": (re.compile(r"[A-Za-z0-9_.*+-]*\.dll$", re.IGNORECASE), "thing.dll"),
 }
+"""The form of a library's file name on each system, and an example."""
+_NO_FUNCTION = "is not the name of a C function"
 
 
 class DescribedPython(Table, frozen=True):
@@ -397,34 +399,35 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
     yield from _version_form_problems(described)
     yield from _built_problems(described, minimum)
     yield from _every_file_problems(described, systems)
-    for root in described.roots:
-        if not _ROOT.match(root):
-            yield ("roots",), f"{root!r} is not a folder below an environment variable", "Write it as THING_HOME/lib."
+    what = "is not a folder below an environment variable"
+    yield from _misfits(("roots",), described.roots, _ROOT, what, "Write it as THING_HOME/lib.")
     for index, variant in enumerate(described.variants):
         for keys, text, advice in _variant_problems(described, variant):
             yield ("variants", index, *keys), text, advice
     yield from _apart_problems(described) if described.variants else _supply_problems(described)
 
 
+def _misfits(
+    here: tuple[Key, ...], values: Iterable[str], form: re.Pattern[str], what: str, advice: str
+) -> Iterator[Problem]:
+    """A problem for each value that does not have the form."""
+    return ((here, f"{value!r} {what}", advice) for value in values if not form.match(value))
+
+
 def _name_problems(described: DescribedRuntime) -> Iterator[Problem]:
     if described.name in presets():
         text = f"{described.name} is a runtime that latebind knows"
         yield ("name",), text, f'Write preset = "{described.name}" instead of the description, or choose another name.'
-    if not RUNTIME_NAME.match(described.name):
-        text = f"{described.name!r} cannot be part of a name in C"
-        yield ("name",), text, "Use lowercase letters, digits and _, starting with a letter."
-    if described.environment and not C_FUNCTION.match(described.environment):
-        text = f"{described.environment!r} cannot be the name of an environment variable"
-        yield ("environment",), text, f"Leave it out to use {described.name.upper()}_LIB_PATH."
+    advice = "Use lowercase letters, digits and _, starting with a letter."
+    yield from _misfits(("name",), [described.name], RUNTIME_NAME, "cannot be part of a name in C", advice)
+    what, advice = "cannot be the name of an environment variable", f"{described.name.upper()}_LIB_PATH"
+    variables = [described.environment] if described.environment else []
+    yield from _misfits(("environment",), variables, C_FUNCTION, what, f"Leave it out to use {advice}.")
     yield from _advice_problems(described.advice)
     if not described.title.isprintable() or set('"\\*') & set(described.title):
         yield ("title",), f"{described.title!r} is not a plain title", 'Write it without ", \\, * and line breaks.'
-    if not C_FUNCTION.match(described.entry):
-        yield (
-            ("entry",),
-            f"{described.entry!r} is not the name of a C function",
-            "Name an exported function: nm -D lists them.",
-        )
+    advice = "Name an exported function: nm -D lists them."
+    yield from _misfits(("entry",), [described.entry], C_FUNCTION, _NO_FUNCTION, advice)
 
 
 def _advice_problems(advice: str) -> Iterator[Problem]:
@@ -505,9 +508,8 @@ def _variant_problems(described: DescribedRuntime, variant: DescribedVariant) ->
     yield from _supply_problems(variant)
     yield from _file_problems(variant.files)
     yield from _companion_problems(described, variant)
-    for sign in variant.signs:
-        if not _SIGN.match(sign):
-            yield ("signs",), f"{sign!r} is not a file below site-packages", "Write it as thing/lib/libthing.so.2."
+    what = "is not a file below site-packages"
+    yield from _misfits(("signs",), variant.signs, _SIGN, what, "Write it as thing/lib/libthing.so.2.")
 
 
 def _every_file_problems(described: DescribedRuntime, systems: Iterable[str]) -> Iterator[Problem]:
@@ -516,7 +518,7 @@ def _every_file_problems(described: DescribedRuntime, systems: Iterable[str]) ->
         if not any("*" not in name for name in named[system]):
             text = f"no file name without * for {system}, which a target needs"
             below = " below a [[variants]]" if described.variants else ""
-            advice = f'Write files.{system} = ["{_ENDINGS[system][1]}"]{below}, or leave those targets out.'
+            advice = f'Write files.{system} = ["{_FILES[system][1]}"]{below}, or leave those targets out.'
             yield ("files",), text, advice
     yield from _file_problems(described.files)
 
@@ -527,11 +529,9 @@ def _file_problems(files: PerSystem) -> Iterator[Problem]:
 
 
 def _list_no_files(system: str, names: Iterable[str], here: tuple[Key, ...]) -> Iterator[Problem]:
-    ending, example = _ENDINGS[system]
-    for name in names:
-        if not _FILE.match(name) or not ending.search(name):
-            text = f"{name!r} is not the file name of a library on {system}"
-            yield here, text, f'Write the plain name, without a folder: "{example}".'
+    form, example = _FILES[system]
+    advice = f'Write the plain name, without a folder: "{example}".'
+    return _misfits(here, names, form, f"is not the file name of a library on {system}", advice)
 
 
 def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
@@ -545,22 +545,15 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
         ("library", (stub.library,)),
         ("pkg_config", (stub.pkg_config,)),
     ):
-        for name in names:
-            if not _LINKED.match(name):
-                yield ("stub", key), f"{name!r} cannot be a name in CMake", "Use letters, digits, and any of _.:+-"
-    for pattern in stub.failures:
-        if not _FUNCTIONS.match(pattern):
-            yield ("stub", "failures"), f"{pattern!r} matches no C function", "Write a name, or a pattern: thing_*."
-    yield from _since_problems(stub.since)
-
-
-def _since_problems(since: Mapping[str, tuple[str, ...]]) -> Iterator[Problem]:
-    for version, names in since.items():
+        yield from _misfits(
+            ("stub", key), names, _LINKED, "cannot be a name in CMake", "Use letters, digits, and any of _.:+-"
+        )
+    advice = "Write a name, or a pattern: thing_*."
+    yield from _misfits(("stub", "failures"), stub.failures, _FUNCTIONS, "matches no C function", advice)
+    for version, functions in stub.since.items():
         for _, text, advice in version_problems("version", version):
             yield ("stub", "since"), text, advice
-        for name in names:
-            if not C_FUNCTION.match(name):
-                yield ("stub", "since"), f"{name!r} is not the name of a C function", "Patterns cannot be here."
+        yield from _misfits(("stub", "since"), functions, C_FUNCTION, _NO_FUNCTION, "Patterns cannot be here.")
 
 
 def _supply_problems(described: DescribedRuntime | DescribedVariant) -> Iterator[Problem]:
@@ -577,6 +570,6 @@ def _supply_problems(described: DescribedRuntime | DescribedVariant) -> Iterator
     if not described.python.extras:
         yield ("python", "extras"), "no distribution supplies the runtime", 'Name one: extras = { cpu = "thing" }.'
     for extra, distribution in described.python.extras.items():
-        if not _PACKAGE.match(extra) or not _PACKAGE.match(distribution):
+        if not DISTRIBUTION.match(extra) or not DISTRIBUTION.match(distribution):
             text = f'{extra} = "{distribution}" does not map an extra to a distribution'
             yield ("python", "extras"), text, "Write the distribution without a version: the minimum is added."
