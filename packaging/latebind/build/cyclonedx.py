@@ -105,13 +105,7 @@ def _part(part: Part) -> dict[str, Any]:
 
 
 def _library(library: Library, bill: Bill) -> dict[str, Any]:
-    facts = {"target": library.target}
-    if not library.is_data:
-        facts = {
-            key: value
-            for key, value in {"floor": library.floor, **facts, "toolchain": library.toolchain}.items()
-            if value
-        }
+    facts = {"floor": library.floor, "target": library.target, "toolchain": library.toolchain}
     return {
         "type": "file",
         "bom-ref": _file_ref(library),
@@ -119,7 +113,7 @@ def _library(library: Library, bill: Bill) -> dict[str, Any]:
         "version": library.version or bill.version,
         "supplier": {"name": bill.supplier},
         "hashes": [{"alg": "SHA-256", "content": library.sha256}],
-        "properties": [{"name": f"latebind:{name}", "value": value} for name, value in facts.items()],
+        "properties": [{"name": f"latebind:{name}", "value": value} for name, value in facts.items() if value],
     }
 
 

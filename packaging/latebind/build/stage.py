@@ -97,11 +97,7 @@ class Stage:
         Raises BuildError when there are none: a package without its library must not be made; and when two have one
         name: packages hold all of them in one folder.
         """
-        libraries = tuple(
-            self.root / file.path
-            for file in self.manifest.files
-            if file.path.startswith(f"{component}/") and is_library(file.path)
-        )
+        libraries = tuple(path for path in self._paths(component) if is_library(path.name))
         if not libraries:
             static = ", ".join(path.name for path in self.static_libraries(component))
             advice = f"Add install(TARGETS ... COMPONENT {component}) to the CMake project."
@@ -124,17 +120,14 @@ class Stage:
 
     def data(self, component: str, globs: Iterable[str]) -> tuple[Path, ...]:
         """The files of a component that match a glob and are not libraries, sorted by path."""
-        files = (
-            file for file in self.manifest.files if file.path.startswith(f"{component}/") and not is_library(file.path)
-        )
-        paths = (self.root / file.path for file in files)
+        globs, paths = [*globs], [path for path in self._paths(component) if not is_library(path.name)]
         return tuple(path for path in paths if any(fnmatchcase(path.name, glob) for glob in globs))
 
     def headers(self, component: str) -> tuple[tuple[str, Path], ...]:
         """What a component installed into its include folder: the name below it, and the file."""
-        folder = f"{component}/include/"
-        paths = [file.path for file in self.manifest.files if file.path.startswith(folder)]
-        return tuple((path.removeprefix(folder), self.root / path) for path in paths)
+        folder = self.root / component / "include"
+        paths = [path for path in self._paths(component) if path.is_relative_to(folder)]
+        return tuple((path.relative_to(folder).as_posix(), path) for path in paths)
 
     def static_libraries(self, component: str) -> tuple[Path, ...]:
         """The static libraries of a component: on Windows each .lib but import libraries, else each .a."""
