@@ -3,13 +3,10 @@
 import os
 import re
 
-import jsonschema
-import msgspec
 import pytest
 from packaging.tags import mac_platforms
 
 from latebind.config.file import find, load
-from latebind.config.schema import config_schema
 from latebind.errors import ConfigError, InputError
 from latebind.tables.targets import target, wheel_tag
 from latebind.verify.run.access import NOBODY, is_root
@@ -372,17 +369,6 @@ def test_a_file_above_that_belongs_to_another_user_is_refused(tmp_path):
     assert find(tmp_path) == tmp_path / "latebind.toml"
     os.chown(tmp_path / "native", NOBODY, NOBODY)  # the whole checkout is that user's
     assert find(tmp_path / "native") == tmp_path / "latebind.toml"
-
-
-def test_the_schema_accepts_what_the_reader_accepts_and_refuses_unknown_keys():
-    schema = config_schema()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    document = msgspec.toml.decode(SEVERAL.read_bytes())
-    jsonschema.validate(document, schema)
-    jsonschema.validate({**document, "targets": {**document["targets"], "linux-x64": {"toolchain": "host"}}}, schema)
-    for bad in ({"verson": 1}, {"project": {"name": "x"}}, {"targets": {"include": ["x"], "linux-x46": {}}}):
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({**document, **bad}, schema)
 
 
 @pytest.mark.parametrize("version", ["1.2rc1", "1.0.0-beta.2", "1.2.3.post1", "1.2.dev3", "2!1.0", "1.2+local.1"])

@@ -34,7 +34,7 @@ from latebind.build.loadersource import write_sources
 from latebind.build.sources import loader_dir, native_files
 from latebind.build.stub import IN_FRONT, Stub
 from latebind.build.stubtable import stub_source
-from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
+from latebind.compilers.choose import Toolchain, require, toolchain
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.config.runtime import RuntimeUse
@@ -141,7 +141,7 @@ class NativeBuild:
             )
 
     def _install(self, prefix: Path, python: Extension | None, variant: Variant, suffix: str = "") -> None:
-        cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+        cmake, ninja = require("cmake"), require("ninja")
         tree = self.folder / ".".join(filter(None, (self.target.rid, suffix, variant)))
         log = self.folder / f"{tree.name}.log"
         arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, python, variant)]

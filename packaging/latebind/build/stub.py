@@ -15,7 +15,7 @@ import msgspec
 from latebind.build.amalgamation import amalgamation, declare_reader
 from latebind.build.loadersource import write_changed
 from latebind.build.stage import swap_in
-from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require
+from latebind.compilers.choose import Toolchain, require
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
 from latebind.model import Target
@@ -121,7 +121,7 @@ class Stub:
             swap_in(aside, prefix)
 
     def _install(self, folder: Path, prefix: Path) -> None:
-        cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+        cmake, ninja = require("cmake"), require("ninja")
         tree = folder / "tree"
         described = folder / "described"
         write_changed(self.source.files(), described)
