@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from latebind.build.functions import find_functions
-from latebind.build.stubtable import stub_table
+from latebind.build.stub import stub_table
 from latebind.errors import InputError, LatebindError
 from latebind.tables.presets import FunctionTable, function_table, presets
 

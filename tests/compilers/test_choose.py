@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from latebind.compilers import zig
+from latebind.compilers import choose, zig
 from latebind.compilers.choose import missing_requirements, program
 from latebind.compilers.host import own_targets
 from latebind.errors import NotRun
@@ -33,10 +33,13 @@ def python(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="not run: the programs are scripts, which Windows does not start")
-def test_a_program_that_does_not_start_is_passed_over(python, tmp_path):
+def test_a_program_that_does_not_start_is_passed_over(python, tmp_path, monkeypatch):
     write_program(python.with_name("cmake"), BROKEN)
     assert program("cmake") is None
     assert missing_requirements("host") == ["cmake>=3.25", "ninja>=1.10"]
+    assert missing_requirements("zig") == ["cmake>=3.25", "ninja>=1.10"]
+    monkeypatch.setattr(choose, "find_zig", lambda: None)
+    assert missing_requirements("zig")[2].startswith("ziglang==")
 
     path = write_program(tmp_path / "bin" / "cmake", WORKS)
     assert program("cmake") == path

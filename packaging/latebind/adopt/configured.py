@@ -26,8 +26,7 @@ from latebind.build.codemodel import (
 )
 from latebind.build.downloads import DISCONNECTED, OFFLINE, source_definitions
 from latebind.build.extension import FIND_PYTHON
-from latebind.build.stub import IN_FRONT, Stub
-from latebind.build.stubtable import stub_source
+from latebind.build.stub import IN_FRONT, Stub, stub_source
 from latebind.compilers.choose import installers_toolchain, require, toolchain
 from latebind.config.file import FILE_NAME, load
 from latebind.config.runtime import RuntimeUse

@@ -9,7 +9,7 @@ import msgspec
 
 from latebind.adopt.causes import SUBPROJECT, VENDOR
 from latebind.build.amalgamation import amalgamation
-from latebind.build.stubtable import stub_source
+from latebind.build.stub import stub_source
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError
 from latebind.headers import extract_headers

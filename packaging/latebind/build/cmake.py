@@ -32,8 +32,7 @@ from latebind.build.extension import Extension, extension
 from latebind.build.inside import SourceBoundary
 from latebind.build.loadersource import write_sources
 from latebind.build.sources import loader_dir, native_files
-from latebind.build.stub import IN_FRONT, Stub
-from latebind.build.stubtable import stub_source
+from latebind.build.stub import IN_FRONT, Stub, stub_source
 from latebind.compilers.choose import Toolchain, require, toolchain
 from latebind.config.config import Config
 from latebind.config.project import Project
