@@ -17,10 +17,13 @@ MODULE = CONFIG.replace('"python/tiny"', '"python/tiny", kind = "cp310-abi3"')
 RUNTIME = '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\n'
 
 
-def problems(folder, text):
-    write_client(folder, latebind=text)
+def read(folder, text=CONFIG, **changed):
+    return load(write_client(folder, latebind=text, **changed) / "latebind.toml")
+
+
+def problems(folder, text, **changed):
     with pytest.raises(ConfigError) as caught:
-        load(folder / "latebind.toml")
+        read(folder, text, **changed)
     return [(problem.where, problem.message, problem.advice) for problem in caught.value.problems]
 
 
@@ -63,8 +66,7 @@ def test_a_wheel_of_another_build_needs_a_name(tiny):
 
 
 def test_a_target_has_its_own_table(tiny):
-    write_client(tiny, latebind=CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n')
-    assert load(tiny / "latebind.toml").toolchain("linux-x64") == "host"
+    assert read(tiny, CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n').toolchain("linux-x64") == "host"
 
 
 @pytest.mark.parametrize(
@@ -194,8 +196,7 @@ def test_a_floor_whose_wheel_no_installer_would_take_is_refused(tmp_path, floor)
     "binding", ['runtime = "onnxruntime"\n', '[package.onnxruntime]\ncomponent = "o"\nexports = ["*"]\n']
 )
 def test_a_runtime_is_bound_by_a_key_or_by_the_name_of_a_package(tmp_path, binding):
-    file = write_client(tmp_path, latebind=CONFIG + binding + RUNTIME) / "latebind.toml"
-    assert [runtime.name for runtime in load(file).document.runtime] == ["onnxruntime"]
+    assert [runtime.name for runtime in read(tmp_path, CONFIG + binding + RUNTIME).document.runtime] == ["onnxruntime"]
 
 
 def test_the_copy_in_a_release_is_read_without_the_headers_that_it_names(tmp_path):
@@ -208,9 +209,8 @@ def test_the_copy_in_a_release_is_read_without_the_headers_that_it_names(tmp_pat
 
 @pytest.mark.parametrize("major", [*range(11, 16), 26])
 def test_every_whole_macos_is_a_floor_and_a_tag_that_installers_know(tmp_path, major):
-    file = write_client(tmp_path, latebind=CONFIG.replace('glibc = "2.28"', f'macos = "{major}.0"')) / "latebind.toml"
-    mac = target("osx-arm64")
-    assert wheel_tag(mac, load(file).floor(mac)) in mac_platforms((major, 5), "arm64")
+    config, mac = read(tmp_path, CONFIG.replace('glibc = "2.28"', f'macos = "{major}.0"')), target("osx-arm64")
+    assert wheel_tag(mac, config.floor(mac)) in mac_platforms((major, 5), "arm64")
 
 
 @pytest.mark.parametrize(
@@ -251,8 +251,7 @@ def test_what_npm_would_refuse_is_refused(tmp_path, change, message):
 )
 def test_every_spelling_of_a_range_of_npm_is_taken(tmp_path, spelling):
     npm = NPM.replace('"tiny" }', f'"tiny", dependencies = {{ koffi = "{spelling}" }} }}')
-    write_client(tmp_path, latebind=CONFIG.replace(NUGET, npm))
-    assert load(tmp_path / "latebind.toml")
+    assert read(tmp_path, CONFIG.replace(NUGET, npm))
 
 
 def test_a_wheel_source_has_the_wheels_name(tmp_path):
@@ -267,13 +266,11 @@ def test_a_wheel_source_has_the_wheels_name(tmp_path):
 
 
 def test_a_wheel_source_has_a_backend_that_runs_the_hooks(tmp_path):
-    write_client(tmp_path, pyproject=PYPROJECT.replace("hatchling.build", "setuptools.build_meta"))
-    with pytest.raises(ConfigError) as caught:
-        load(tmp_path / "latebind.toml")
-    (problem,) = caught.value.problems
-    assert problem.message.startswith("setuptools.build_meta does not run latebind's hooks")
-    assert problem.where == f"{tmp_path}/python/tiny/pyproject.toml: build-system.build-backend"
-    assert problem.advice.startswith('Write build-backend = "hatchling.build"')
+    backend = PYPROJECT.replace("hatchling.build", "setuptools.build_meta")
+    ((where, message, advice),) = problems(tmp_path, CONFIG, pyproject=backend)
+    assert message.startswith("setuptools.build_meta does not run latebind's hooks")
+    assert where == f"{tmp_path}/python/tiny/pyproject.toml: build-system.build-backend"
+    assert advice.startswith('Write build-backend = "hatchling.build"')
 
 
 @pytest.mark.parametrize(
@@ -286,18 +283,17 @@ def test_a_wheel_source_has_a_backend_that_runs_the_hooks(tmp_path):
     ],
 )
 def test_a_backend_of_the_projects_own_may_wrap_hatchling(tmp_path, system, backend):
-    write_client(tmp_path, pyproject=f'{system}[project]\nname = "tiny"\n')
+    pyproject = f'{system}[project]\nname = "tiny"\n'
     if backend:
         with pytest.raises(ConfigError, match=f"{backend} does not run latebind's hooks"):
-            load(tmp_path / "latebind.toml")
+            read(tmp_path, pyproject=pyproject)
     else:
-        assert load(tmp_path / "latebind.toml").wheel_name("tiny") == "tiny"
+        assert read(tmp_path, pyproject=pyproject).wheel_name("tiny") == "tiny"
 
 
 @pytest.mark.parametrize("text", ["[project", "[project]\nname = 3\n", "project = 1\n", "\0"])
 def test_what_is_wrong_in_pyproject_is_reported_by_its_backend(tmp_path, text):
-    write_client(tmp_path, pyproject=text)
-    assert load(tmp_path / "latebind.toml").wheel_name("tiny") == "tiny"
+    assert read(tmp_path, pyproject=text).wheel_name("tiny") == "tiny"
 
 
 def test_all_problems_come_at_once(tmp_path):
@@ -373,10 +369,7 @@ def test_a_file_above_that_belongs_to_another_user_is_refused(tmp_path):
 
 @pytest.mark.parametrize("version", ["1.2rc1", "1.0.0-beta.2", "1.2.3.post1", "1.2.dev3", "2!1.0", "1.2+local.1"])
 def test_every_form_of_a_version_but_its_odd_spellings_is_accepted(tmp_path, version):
-    assert (
-        load(write_client(tmp_path, latebind=CONFIG.replace("1.2.3", version)) / "latebind.toml").project.version
-        == version
-    )
+    assert read(tmp_path, CONFIG.replace("1.2.3", version)).project.version == version
 
 
 @pytest.mark.parametrize(
@@ -400,8 +393,7 @@ def test_texts_that_would_break_file_names_or_generated_files_are_refused(tmp_pa
 
 def test_a_reason_may_have_several_lines(tmp_path):
     reason = '[[audit.waive]]\ncode = "LB101"\nreason = """one\ntwo"""\n'
-    root = write_client(tmp_path / "tiny", latebind=f"{CONFIG}\n{reason}")
-    assert load(root / "latebind.toml").document.audit.waive[0].reason == "one\ntwo"
+    assert read(tmp_path, f"{CONFIG}\n{reason}").document.audit.waive[0].reason == "one\ntwo"
 
 
 @pytest.mark.parametrize(
@@ -410,12 +402,10 @@ def test_a_reason_may_have_several_lines(tmp_path):
 def test_the_import_name_follows_from_the_distributions_unless_it_is_given(tmp_path, named, module):
     text = CONFIG.replace('source = "python/tiny"', f'{named}source = "python/tiny", name = "Tiny-Core"')
     pyproject = PYPROJECT.replace('name = "tiny"', 'name = "Tiny-Core"')
-    folder = write_client(tmp_path, latebind=text, pyproject=pyproject)
-    assert load(folder / "latebind.toml").module_name("tiny") == module
+    assert read(tmp_path, text, pyproject=pyproject).module_name("tiny") == module
 
 
 def test_an_author_may_have_an_address(tmp_path):
-    text = CONFIG.replace('["Somebody"]', '["A Person <a@acme.org>", "B"]')
-    project = load(write_client(tmp_path, latebind=text) / "latebind.toml").project
+    project = read(tmp_path, CONFIG.replace('["Somebody"]', '["A Person <a@acme.org>", "B"]')).project
     assert project.people == (("A Person", "a@acme.org"), ("B", ""))
     assert project.author_names == ("A Person", "B")
