@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.errors import LatebindError
-from latebind.headers.get import get_headers
-from latebind.headers.record import write_headers
+from latebind.headers import get_headers, write_headers
 from latebind.tables.presets import preset
 from machines import NotAvailableError, check_hash, make_once, print_made
 from machines.debian import unpack

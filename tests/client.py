@@ -13,8 +13,11 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from latebind.build.native import stage_target
+from latebind.build.stage import Stage
 from latebind.config.project import read_project
 from latebind.pack.pack import PackResult, pack
+from latebind.tables.targets import target
 from tests.programs import run_checked
 
 CLIENTS = Path(__file__).parent / "clients"
@@ -82,6 +85,11 @@ def write_portable(folder: Path, rids: list[str], npm: str = "") -> Path:
     """The project for those targets, in C and CMake that name no platform."""
     config = CONFIG.replace('["linux-x64"]', str(rids)) + (f'npm = {{ name = "{npm}" }}\n' if npm else "")
     return copy_client("portable", folder, latebind=config)
+
+
+def stage_project(folder: Path, rid: str = "linux-x64", workdir: Path | None = None) -> Stage:
+    """What building a project for a target makes."""
+    return stage_target(read_project(folder / "latebind.toml", workdir or folder), target(rid))
 
 
 def pack_project(folder: Path, *rids: str, workdir: Path | None = None) -> PackResult:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import msgspec
 
-from latebind.build.stage import Stage, open_stage, write_manifest
+from latebind.build.stage import Stage, StageManifest, describe_files, write_manifest
 from latebind.config.config import Config
 from latebind.config.document import Document
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer, run_built
@@ -35,10 +35,13 @@ def make_stage(root: Path, libraries: dict[str, list[Path]], rid: str = RID) -> 
         target.mkdir(parents=True)
         for file in files:
             shutil.copyfile(file, target / file.name)
-    write_manifest(folder, rid=Rid(rid), key="k", source_hash="s", toolchain="host", floor="2.28")
-    stage = open_stage(folder)
-    assert stage is not None
-    return stage
+    return write_stage(folder, rid)
+
+
+def write_stage(folder: Path, rid: str = RID) -> Stage:
+    """A stage of the files below a folder."""
+    about = {"rid": Rid(rid), "key": "k", "source_hash": "s", "toolchain": "host", "floor": "2.28"}
+    return write_manifest(folder, StageManifest(**about, files=describe_files(folder)))
 
 
 def make_config(root: Path, **changes: object) -> Config:

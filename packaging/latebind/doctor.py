@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from latebind.build.extension import find_headers
 from latebind.compilers import mono
-from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, program, toolchain
+from latebind.compilers.choose import BUILD_PROGRAMS, program, toolchain
 from latebind.compilers.zig import find_zig
 from latebind.errors import LatebindError, NotRun
 from latebind.registry import collect
@@ -47,8 +47,7 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
     """All rows, in the order in which a build needs them. `machines` are those of other targets."""
     return (
         Row(what="python", there=True, detail=platform.python_version()),
-        _program("cmake", CMAKE_REQUIREMENT),
-        _program("ninja", NINJA_REQUIREMENT),
+        *(_program(name, requirement) for name, requirement in BUILD_PROGRAMS.items()),
         _zig(),
         _host_compiler(),
         _python_headers(),

@@ -12,8 +12,7 @@ from latebind.adopt.causes import apply_edits, find_causes
 from latebind.adopt.ownbuild import Built, first_error
 from latebind.adopt.setuppy import add_to_setup, replace_library
 from latebind.adopt.trace import Call
-from latebind.tables.libraries import library_files
-from latebind.tables.presets import preset
+from latebind.tables.presets import library_files, preset
 from testing.needs import require_programs
 from tests.conftest import ROOT
 from tests.programs import assert_refused, assert_success, make_environment, run_checked

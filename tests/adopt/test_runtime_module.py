@@ -12,8 +12,7 @@ import pytest
 
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.config.file import load_described
-from latebind.tables.libraries import library_files
-from latebind.tables.presets import preset, presets
+from latebind.tables.presets import library_files, preset, presets
 from latebind.templates import render
 from testing.building import needed_compiler
 from tests.programs import run_checked

@@ -124,9 +124,9 @@ int main() {
 def test_as_an_installed_library_it_is_found_by_pkg_config(tmp_path):
     """The program is that of the loader's page."""
     compiler, tool = require_programs("cc", "pkg-config")
-    cmake, tree, prefix = require("cmake", ""), tmp_path / "tree", tmp_path / "prefix"
+    cmake, tree, prefix = require("cmake"), tmp_path / "tree", tmp_path / "prefix"
     options = ["-S", ROOT / "loader" / "library", "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
-    run(cmake, *options, f"-DCMAKE_MAKE_PROGRAM={require('ninja', '')}")
+    run(cmake, *options, f"-DCMAKE_MAKE_PROGRAM={require('ninja')}")
     run(cmake, "--build", tree)
     run(cmake, "--install", tree, "--prefix", prefix)
     environment = {"PKG_CONFIG_PATH": prefix / "lib" / "pkgconfig"}

@@ -5,13 +5,9 @@ from pathlib import Path
 import pytest
 
 from latebind.build.diagnostics import first_errors, module_advice, without_commands
-from latebind.build.native import stage_target
-from latebind.config.file import load
-from latebind.config.project import Project
 from latebind.errors import BuildError
 from latebind.system.log import LOG
-from latebind.tables.targets import target
-from tests.client import CMAKE, CONFIG, write_client
+from tests.client import CMAKE, CONFIG, stage_project, write_client
 
 ROOT = Path("/project")
 CALLER = "void b(void);\nint main(void) { b(); }\n"
@@ -88,9 +84,9 @@ def test_command_lines_and_progress_of_ninja_are_left_out():
     ids=["a broken C file", "a missing header", "an error of CMake", "a symbol that no library has"],
 )  # fmt: skip
 def test_a_failed_build_shows_first(tmp_path, monkeypatch, changed, first):
-    config = load(write_client(tmp_path, **changed) / "latebind.toml")
+    write_client(tmp_path, **changed)
     with pytest.raises(BuildError) as caught:
-        stage_target(Project(config=config, workdir=tmp_path), target("linux-x64"))
+        stage_project(tmp_path)
     shown = str(caught.value).splitlines()
     assert shown[0].startswith(first)
     assert "the native build for linux-x64 failed with status 1" in shown
@@ -99,7 +95,7 @@ def test_a_failed_build_shows_first(tmp_path, monkeypatch, changed, first):
 
     monkeypatch.setattr(LOG, "level", "verbose")
     with pytest.raises(BuildError, match=r"failed with status 1: .*cmake "):
-        stage_target(Project(config=config, workdir=tmp_path), target("linux-x64"))
+        stage_project(tmp_path)
 
 
 DROP_IN = '[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\ndrop_in = true\n\n[targets]'
@@ -114,7 +110,7 @@ FIND = "find_path(ORT_INCLUDE_DIR onnxruntime_c_api.h)\ntarget_include_directori
 )
 def test_a_build_without_the_official_headers_says_how_to_get_them(tmp_path, changed):
     text = CONFIG.replace("[targets]", DROP_IN).replace('"tiny"\nexports', '"tiny"\nruntime = "onnxruntime"\nexports')
-    config = load(write_client(tmp_path, latebind=text, **changed) / "latebind.toml")
+    write_client(tmp_path, latebind=text, **changed)
     with pytest.raises(BuildError) as caught:
-        stage_target(Project(config=config, workdir=tmp_path), target("linux-x64"))
+        stage_project(tmp_path)
     assert caught.value.advice.startswith("The stub has no headers. Run: latebind headers onnxruntime 1.19 --output ")

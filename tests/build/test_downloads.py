@@ -6,12 +6,10 @@ import tarfile
 import pytest
 from packaging.version import Version
 
-from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.config.project import read_project
 from latebind.errors import BuildError
-from latebind.tables.targets import target
-from tests.client import CMAKE, CONFIG, SOURCE, edit, write_client
+from tests.client import CMAKE, CONFIG, SOURCE, edit, stage_project, write_client
 
 FETCHED = """
 include(FetchContent)
@@ -36,10 +34,6 @@ if(NOT five MATCHES "^0")
 endif()
 """
 THREE = "add_library(three INTERFACE)\ntarget_include_directories(three INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})\n"
-
-
-def stage(folder):
-    return stage_target(read_project(folder / "latebind.toml", folder), target("linux-x64"))
 
 
 def write_project(folder, commands, sources, header):
@@ -68,9 +62,9 @@ def write_archive(path, value=3):
 def test_fetchcontent_takes_an_archive(tmp_path):
     project = write_project(tmp_path, FETCHED, '[native.sources]\nThree = "three-1.0.tar.gz"\n', "three.h")
     write_archive(project / "native" / "three-1.0.tar.gz")
-    first = stage(project)
+    first = stage_project(project)
     write_archive(project / "native" / "three-1.0.tar.gz", value=4)
-    assert stage(project).manifest.key != first.manifest.key
+    assert stage_project(project).manifest.key != first.manifest.key
 
 
 @pytest.mark.parametrize(("patch", "is_named"), [("", False), ("PATCH_COMMAND sed -i s/3/4/ three.h", True)])
@@ -78,7 +72,7 @@ def test_a_patch_that_fetchcontent_does_not_apply_is_named(tmp_path, capsys, pat
     commands = FETCHED.replace("1.0.tar.gz)", f"1.0.tar.gz {patch})")
     project = write_project(tmp_path / "tiny", commands, '[native.sources]\nThree = "deps/three.tar.gz"\n', "three.h")
     write_archive(project / "native" / "deps" / "three.tar.gz")
-    stage(project)
+    stage_project(project)
     assert ("CMake does not run the PATCH_COMMAND of Three" in capsys.readouterr().err) is is_named
 
 
@@ -86,7 +80,7 @@ def test_externalproject_takes_a_folder_instead_of_a_repository(tmp_path):
     project = write_project(tmp_path, EXTERNAL, '[native.sources]\nfour = "third_party/four"\n', "four.h")
     (project / "native" / "third_party" / "four").mkdir(parents=True)
     (project / "native" / "third_party" / "four" / "four.h").write_text("#define FOUR 4\n", encoding="utf-8")
-    assert stage(project).manifest.files
+    assert stage_project(project).manifest.files
 
 
 def test_a_source_that_the_sdist_leaves_out_counts_all_the_same(tmp_path):
@@ -118,7 +112,7 @@ def test_what_the_table_does_not_name_is_not_downloaded(tmp_path, commands, name
     project = write_project(tmp_path, commands, '[native.sources]\nother = "other"\n', "stddef.h")
     (project / "native" / "other").mkdir()
     with pytest.raises(BuildError) as caught:
-        stage(project)
+        stage_project(project)
     assert f'name it in that table: {name} = "third_party/' in caught.value.advice
 
 
@@ -127,7 +121,7 @@ def test_a_download_without_the_table_is_reported(tmp_path, capsys):
     write_archive(tmp_path / "elsewhere" / "three-1.0.tar.gz")
     url = (tmp_path / "elsewhere" / "three-1.0.tar.gz").as_uri()
     edit(project / "native" / "CMakeLists.txt", "https://sources.invalid/three-1.0.tar.gz", url)
-    stage(project)
+    stage_project(project)
     assert "note: linux-x64: CMake downloaded three, which latebind does not hash." in capsys.readouterr().err
 
 

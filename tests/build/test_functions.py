@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from latebind.build.functions import find_functions
-from latebind.build.stubtable import stub_table
+from latebind.build.stub import stub_table
 from latebind.errors import InputError, LatebindError
-from latebind.tables.functions import FunctionTable, function_table
-from latebind.tables.presets import presets
+from latebind.tables.presets import FunctionTable, function_table, presets
 
 STUB = Path(__file__).resolve().parents[1] / "native" / "stub"
 MANY = ["integers", "new", "new_stops", "newer", "prints", "reals", "returns", "status", "version", "why"]

@@ -8,10 +8,9 @@ import zipfile
 import pytest
 
 from latebind.build.imports import import_native
-from latebind.build.native import needs_compiler, stage_target
+from latebind.build.native import needs_compiler
 from latebind.build.stage import open_stage
-from latebind.config.file import load
-from latebind.config.project import Project, read_project
+from latebind.config.project import read_project
 from latebind.errors import BuildError, InputError
 from latebind.tables.targets import target
 from loadcheck.archive import sha256
@@ -24,6 +23,7 @@ from tests.client import (
     members,
     pack_project,
     rewritten,
+    stage_project,
     write_client,
     write_portable,
 )
@@ -35,18 +35,25 @@ TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
 TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c", "more.c").replace("tiny", "more")
 
 
+LIBRARY = "tiny/lib/libtiny.so"
+
+
+def import_files(folder, workdir, *paths, rid=""):
+    return import_native(read_project(folder / "latebind.toml", workdir), paths, rid)
+
+
 class Machine:
     """A project, what one machine made of it, and another working folder, `here`, that takes some of that."""
 
     def __init__(self, tiny, packed_once, folder):
-        self.config, self.workdir, self.folder, self.here = load(tiny), folder / "machine", folder, folder / "here"
+        self.root, self.workdir, self.folder, self.here = tiny, folder / "machine", folder, folder / "here"
         copy_packed(packed_once, self.workdir)
         self.stage = self.workdir / "stage" / "linux-x64"
         self.library = self.stage / LIBRARY
         self.digests = {path.name: sha256(path) for path in (self.workdir / "dist").glob("[!.]*")}
 
-    def take(self, *paths, rid="", config=None):
-        return import_native(Project(config=config or self.config, workdir=self.here), paths, rid)
+    def take(self, *paths, rid=""):
+        return import_files(self.root, self.here, *paths, rid=rid)
 
     def copy_stage(self):
         return shutil.copytree(self.stage, self.folder / "copy")
@@ -70,12 +77,9 @@ class Machine:
         }
 
 
-LIBRARY = "tiny/lib/libtiny.so"
-
-
 @pytest.fixture
 def machine(tiny, packed_once, tmp_path):
-    return Machine(tiny / "latebind.toml", packed_once, tmp_path)
+    return Machine(tiny, packed_once, tmp_path)
 
 
 @pytest.mark.slow
@@ -85,7 +89,7 @@ def test_what_is_imported_gives_the_same_packages(machine, tmp_path, monkeypatch
     assert manifest.imported
 
     monkeypatch.setattr("latebind.build.cmake.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
-    digests = hashes(pack_project(machine.config.root, workdir=machine.here))
+    digests = hashes(pack_project(machine.root, workdir=machine.here))
 
     if kind == "folder":  # its compiler is unknown, and the SBOMs say so
         assert manifest.toolchain == "unknown toolchain"
@@ -104,11 +108,10 @@ def test_a_library_alone_says_which_target_it_is_for(machine, tmp_path):
 def test_a_dll_alone_goes_where_cmake_installs_it(tmp_path):
     """So it takes the place of the one in a stage that CMake filled."""
     folder = write_portable(tmp_path / "tiny", ["win-x64"])
-    config = load(folder / "latebind.toml")
-    stage_target(Project(config=config, workdir=folder), target("win-x64"))
+    stage_project(folder, "win-x64")
     (library,) = (folder / "stage").rglob("tiny.dll")
-    import_native(Project(config=config, workdir=tmp_path / "here"), [folder / "stage"])
-    (manifest,) = import_native(Project(config=config, workdir=tmp_path / "here"), [library])
+    import_files(folder, tmp_path / "here", folder / "stage")
+    (manifest,) = import_files(folder, tmp_path / "here", library)
     assert [file.path for file in manifest.files if file.path.endswith(".dll")] == ["tiny/bin/tiny.dll"]
 
 
@@ -129,22 +132,22 @@ def test_a_library_of_another_target_is_refused(machine, tmp_path, rid, file, me
 def test_a_library_for_one_of_two_components_is_refused(tmp_path, tiny, machine):
     write_client(tiny, latebind=TWO)
     with pytest.raises(InputError, match="the library's component is unknown: more, tiny") as refused:
-        import_native(read_project(tiny / "latebind.toml", machine.here), [machine.library])
+        machine.take(machine.library)
     assert "FOLDER/more/lib/" in refused.value.advice
 
 
 def test_packing_an_import_asks_for_no_compiler(machine, tmp_path, tiny):
     here, linux = machine.here, target("linux-x64")
-    assert needs_compiler(Project(config=machine.config, workdir=here), linux)
+    assert needs_compiler(read_project(tiny / "latebind.toml", here), linux)
     machine.take(machine.workdir / "stage")
-    assert not needs_compiler(Project(config=machine.config, workdir=here), linux)
+    assert not needs_compiler(read_project(tiny / "latebind.toml", here), linux)
     (tiny / "native" / "tiny.c").write_text("int other;\n", encoding="utf-8")
     assert needs_compiler(read_project(tiny / "latebind.toml", here), linux)
 
 
 def test_an_imported_library_without_an_exact_export_is_not_packed(machine, tmp_path, tiny):
     write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_sub", "tiny_*"'))
-    machine.take(machine.workdir / "stage", config=load(tiny / "latebind.toml"))
+    machine.take(machine.workdir / "stage")
     with pytest.raises(BuildError, match=r"tiny_sub\n  libtiny\.so exports tiny_add"):
         pack_project(tiny, workdir=machine.here)
 
@@ -161,7 +164,7 @@ def test_importing_the_same_again_changes_nothing(machine, tmp_path):
 def test_other_sources_are_refused_and_nothing_is_written(machine, tmp_path, tiny, change):
     write_client(tiny, tiny=SOURCE.replace(*change), latebind=CONFIG.replace(*change))
     with pytest.raises(BuildError, match=r"built from other sources: their hash is [0-9a-f]{12}, the project's is"):
-        import_native(read_project(tiny / "latebind.toml", machine.here), [machine.workdir / "stage"])
+        machine.take(machine.workdir / "stage")
     assert not machine.here.exists()
 
 
@@ -190,18 +193,17 @@ def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(machin
     plain, here = machine.sources()["folder"], machine.here
     machine.take(plain, rid="linux-x64")
     write_client(tiny, latebind=CONFIG.replace("2.28", "2.34"))
-    raised = load(tiny / "latebind.toml")
     with pytest.raises(BuildError, match=r"are for glibc 2\.28, but the project promises 2\.34"):
-        stage_target(Project(config=raised, workdir=here), target("linux-x64"))
-    import_native(Project(config=raised, workdir=here), [plain], "linux-x64")
-    assert stage_target(Project(config=raised, workdir=here), target("linux-x64")).manifest.floor == "2.34"
+        stage_project(tiny, workdir=here)
+    machine.take(plain, rid="linux-x64")
+    assert stage_project(tiny, workdir=here).manifest.floor == "2.34"
 
 
 def test_the_same_bytes_under_another_name_are_another_stage(machine, tmp_path):
     plain = machine.sources()["folder"]
-    (first,) = import_native(Project(config=machine.config, workdir=tmp_path / "one"), [plain], "linux-x64")
+    (first,) = import_files(machine.root, tmp_path / "one", plain, rid="linux-x64")
     (plain / "tiny" / "lib" / "libtiny.so").rename(plain / "tiny" / "lib" / "libother.so")
-    (second,) = import_native(Project(config=machine.config, workdir=tmp_path / "two"), [plain], "linux-x64")
+    (second,) = import_files(machine.root, tmp_path / "two", plain, rid="linux-x64")
     assert first.key != second.key
 
 
@@ -217,15 +219,14 @@ def test_a_wheel_whose_library_was_changed_afterwards_is_refused(machine, tmp_pa
 def test_components_from_two_machines_become_one_stage(tmp_path):
     project = write_client(tmp_path / "two", latebind=TWO, cmakelists=TWO_CMAKE)
     (project / "native" / "more.c").write_text(SOURCE.replace("tiny", "more"), encoding="utf-8")
-    config = load(project / "latebind.toml")
-    complete = stage_target(Project(config=config, workdir=tmp_path / "machine"), target("linux-x64"))
+    complete = stage_project(project, workdir=tmp_path / "machine")
     for name in ("tiny", "more"):
         shutil.copytree(complete.root / name, tmp_path / f"from {name}" / name)
 
-    import_native(Project(config=config, workdir=tmp_path / "here"), [tmp_path / "from tiny"], "linux-x64")
-    import_native(Project(config=config, workdir=tmp_path / "here"), [tmp_path / "from more"], "linux-x64")
+    import_files(project, tmp_path / "here", tmp_path / "from tiny", rid="linux-x64")
+    import_files(project, tmp_path / "here", tmp_path / "from more", rid="linux-x64")
 
-    stage = stage_target(Project(config=config, workdir=tmp_path / "here"), target("linux-x64"))
+    stage = stage_project(project, workdir=tmp_path / "here")
     assert {file.path: file.sha256 for file in stage.manifest.files} == {
         file.path: file.sha256 for file in complete.manifest.files
     }
@@ -310,7 +311,7 @@ def test_only_the_named_target_of_several_is_imported(tmp_path, latebind):
     rids = ["linux-x64", "win-x64"]
     project = write_portable(tmp_path / "project", rids)
     for rid in rids:
-        stage_target(read_project(project / "latebind.toml", project), target(rid))
+        stage_project(project, rid)
     command = ["-C", project, "--workdir", tmp_path / "here", "stage", "--import", project / "stage"]
 
     printed = assert_success(latebind(*command, "--target", "win-x64"))
@@ -339,26 +340,25 @@ MACHINES = [["linux-x64", "linux-arm64"], ["osx-x64", "osx-arm64"], ["win-x64"]]
 @pytest.mark.slow
 def test_the_stages_of_three_machines_give_the_packages_of_one(tmp_path):
     rids = [rid for machine in MACHINES for rid in machine]
-    config = load(write_portable(tmp_path / "project", rids) / "latebind.toml")
-    alone = tmp_path / "one machine"
-    complete = pack_project(config.root, workdir=alone)
+    root = write_portable(tmp_path / "project", rids)
+    complete = pack_project(root, workdir=tmp_path / "one machine")
     for number, machine in enumerate(MACHINES):
         project = write_portable(tmp_path / f"checkout {number}", rids)
         for rid in machine:
-            stage_target(read_project(project / "latebind.toml", project), target(rid))
+            stage_project(project, rid)
 
     here = tmp_path / "here"
     stages = [tmp_path / f"checkout {number}" / "stage" for number in range(len(MACHINES))]
-    import_native(Project(config=config, workdir=here), stages)
-    merged = pack_project(config.root, workdir=here)
+    import_files(root, here, *stages)
+    merged = pack_project(root, workdir=here)
 
     assert len(merged.artifacts) == len(rids) + 2
     assert hashes(merged) == hashes(complete)
 
     mixed = write_portable(tmp_path / "mixed", rids)
     (mixed / "native" / "more.h").touch()
-    stage_target(read_project(mixed / "latebind.toml", mixed), target("win-x64"))
+    stage_project(mixed, "win-x64")
     before = open_stage(here / "stage" / "win-x64").manifest
     with pytest.raises(BuildError, match="built from other sources"):
-        import_native(Project(config=config, workdir=here), [tmp_path / "checkout 0" / "stage", mixed / "stage"])
+        import_files(root, here, tmp_path / "checkout 0" / "stage", mixed / "stage")
     assert open_stage(here / "stage" / "win-x64").manifest == before

@@ -7,14 +7,11 @@ import shutil
 
 import pytest
 
-from latebind.build.native import stage_target
 from latebind.config.file import load
-from latebind.config.project import read_project
 from latebind.ecosystems.maven.pack import source_files
 from latebind.ecosystems.npm.pack import npm_sources
 from latebind.errors import LatebindError
-from latebind.tables.targets import target
-from tests.client import members, pack_project, write_client, write_files
+from tests.client import members, pack_project, stage_project, write_client, write_files
 
 pytestmark = pytest.mark.builds
 
@@ -41,7 +38,7 @@ CHOSEN = {
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory):
     root = write_client(tmp_path_factory.mktemp("staged") / "project")
-    stage_target(read_project(root / "latebind.toml", root), target("linux-x64"))
+    stage_project(root)
     return root
 
 
@@ -124,11 +121,11 @@ def test_a_link_that_cmake_installs_leads_to_a_file_of_the_repository(repository
     secret.chmod(0o600)
     if leads_to == "../../passwd":
         with pytest.raises(LatebindError, match=r"more.h: leads through a link to .*passwd"):
-            stage_target(read_project(config, repository), target("linux-x64"))
+            stage_project(repository)
         assert not list(repository.glob("stage/*"))
         assert secret.stat().st_mode & 0o777 == 0o600
     else:
-        assert stage_target(read_project(config, repository), target("linux-x64"))
+        assert stage_project(repository)
 
 
 FORCED = '\n[tool.hatch.build.targets.wheel.force-include]\n"data" = "tiny/data"\n'

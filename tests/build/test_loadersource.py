@@ -8,14 +8,13 @@ import sys
 import pytest
 
 from latebind.build.loadersource import write_sources
-from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError
-from latebind.tables.targets import host_rid, target
+from latebind.tables.targets import host_rid
 from testing.needs import require_programs
-from tests.client import edit
+from tests.client import edit, stage_project
 from tests.programs import assert_refused, run_checked
 from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
@@ -38,10 +37,6 @@ int lb_openssl_read_version(void* entry, char* text, size_t size) {
   return snprintf(text, size, "%u.%u.%u", major(), minor(), patch()) < 1;
 }
 """
-
-
-def stage_project(project, rid="linux-x64"):
-    return stage_target(read_project(project / "latebind.toml", project), target(rid))
 
 
 def open_library(library, folder, **environment):

@@ -12,16 +12,13 @@ import ziglang
 from packaging.licenses import canonicalize_license_expression
 
 import latebind
-from latebind.build.native import stage_target
 from latebind.build.notices import add_notices
-from latebind.config.project import read_project
 from latebind.system.resources import cmake_dir
-from latebind.tables.targets import target
 from loadcheck.audit import audit_here
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
 from loadcheck.tables.parts import find_parts, known_parts
-from tests.client import BOUND, by_kind, copy_client, hashes, members, pack_project
+from tests.client import BOUND, by_kind, copy_client, hashes, members, pack_project, stage_project
 from tests.conftest import ROOT
 
 
@@ -93,7 +90,7 @@ def test_the_sbom_lists_loader_and_the_compilers_libraries(packed_project):
 def test_no_linker_leaves_the_marks_out(rid, tmp_path):
     config = BOUND.replace("linux-x64", rid)
     root = copy_client("drop-in", tmp_path, latebind=config)
-    stage = stage_target(read_project(root / "latebind.toml", root), target(rid))
+    stage = stage_project(root, rid)
     (library,) = stage.libraries("tiny")
     versions = {part.name: part.version for part in find_parts(library.read_bytes(), stage.manifest.toolchain)}
     assert versions["latebind-loader"] == versions["latebind-stub"] == latebind.__version__

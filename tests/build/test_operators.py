@@ -9,14 +9,11 @@ from pathlib import Path
 import lief
 import pytest
 
-from latebind.build.native import stage_target
 from latebind.compilers.zig import find_zig, zig_variables
-from latebind.config.project import read_project
 from latebind.fill import fill
-from latebind.tables.targets import target
 from machines.macos import machine
 from testing.needs import available
-from tests.client import CONFIG, write_client
+from tests.client import CONFIG, stage_project, write_client
 from tests.native.test_functions_stub import compile_c
 from tests.programs import run_checked
 
@@ -121,7 +118,7 @@ def stage(root: Path, lines: str, rid: str = "osx-arm64", source: str = SOURCE) 
     (root / "native/tiny.cpp").write_text(source, "utf-8")
     (root / "native/below").mkdir()
     (root / "native/below/CMakeLists.txt").write_text(BELOW, "utf-8")
-    staged = stage_target(read_project(root / "latebind.toml", root), target(rid))
+    staged = stage_project(root, rid)
     (library,) = staged.libraries("tiny")
     return library
 

@@ -12,7 +12,7 @@ from spdx_tools.spdx.parser.jsonlikedict.json_like_dict_parser import JsonLikeDi
 from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
 
 from latebind.build import sbom
-from latebind.build.bill import Bill
+from latebind.build.sbom import Bill
 from latebind.config.runtime import RuntimeUse
 from tests.client import BOUND, by_kind, member, members, pack_project, write_client
 

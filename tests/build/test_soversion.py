@@ -6,16 +6,13 @@ import tarfile
 
 import pytest
 
-from latebind.build.native import stage_target
 from latebind.config.file import load
-from latebind.config.project import Project, read_project
 from latebind.ecosystems.plugin.pack import plugin_files
 from latebind.errors import BuildError
-from latebind.tables.targets import target
 from loadcheck.audit import audit_paths
 from loadcheck.engine.policy import Policy
 from tests import epclient
-from tests.client import hashes, members, pack_project
+from tests.client import hashes, members, pack_project, stage_project
 from tests.programs import CLI, assert_success, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
@@ -99,11 +96,11 @@ def test_cmake_ignores_the_versions_if_a_definition_says_so(tmp_path):
 
 def test_a_library_that_loses_its_version_replaces_the_link_of_an_earlier_build(tmp_path):
     folder = write_versioned(tmp_path / "tiny")
-    stage_target(read_project(folder / "latebind.toml", folder), target("osx-arm64"))
+    stage_project(folder, "osx-arm64")
     config = CONFIG.replace("[native]", "[native]\ndefine = { CMAKE_PLATFORM_NO_VERSIONED_SONAME = true }")
     (folder / "latebind.toml").write_text(config, encoding="utf-8")
 
-    stage = stage_target(read_project(folder / "latebind.toml", folder), target("osx-arm64"))
+    stage = stage_project(folder, "osx-arm64")
 
     assert [path.name for path in stage.libraries("tiny")] == ["libtiny.dylib"]
 
@@ -112,14 +109,14 @@ def test_advice_for_a_component_that_installs_only_a_static_library(tmp_path):
     folder = write_sdk_client(tmp_path / "tiny", cmake=CMAKE.replace("SHARED", "STATIC"))
 
     with pytest.raises(BuildError, match="installed no shared library for linux-x64") as caught:
-        stage_target(read_project(folder / "latebind.toml", folder), target("linux-x64"))
+        stage_project(folder)
 
     assert "It installed libtiny.a. Write add_library(... SHARED)" in str(caught.value.advice)
 
 
 def test_copies_from_another_machine_count_as_links(tmp_path):
     folder = write_versioned(tmp_path / "tiny")
-    stage = stage_target(read_project(folder / "latebind.toml", folder), target("linux-x64"))
+    stage = stage_project(folder)
     for path in stage.library_names("tiny"):
         data = path.read_bytes()
         path.unlink()
@@ -132,7 +129,7 @@ def test_copies_from_another_machine_count_as_links(tmp_path):
 def test_equal_libraries_with_other_names_are_kept(tmp_path):
     copy = "install(FILES $<TARGET_FILE:tiny> DESTINATION lib COMPONENT tiny RENAME libother.so)\n"
     folder = write_sdk_client(tmp_path / "tiny", cmake=f"{CMAKE}{copy}")
-    stage = stage_target(read_project(folder / "latebind.toml", folder), target("linux-x64"))
+    stage = stage_project(folder)
     assert [path.name for path in stage.libraries("tiny")] == ["libother.so", "libtiny.so.1"]
 
 
@@ -140,6 +137,5 @@ def test_links_are_no_companions_of_an_execution_provider(tmp_path):
     cmake = f"{epclient.CMAKE}set_target_properties(tiny_ep PROPERTIES {PROPERTIES})\n"
     config = epclient.CONFIG.replace("vendor =", 'companions = ["*.so*"], vendor =')
     folder = epclient.write_ep(tmp_path / "tiny", cmake=cmake, config=config)
-    config = load(folder / "latebind.toml")
-    stage = stage_target(Project(config=config, workdir=folder), target("linux-x64"))
-    assert [path.name for path in plugin_files(config, "tiny", stage)] == ["libtiny_ep.so.1"]
+    files = plugin_files(load(folder / "latebind.toml"), "tiny", stage_project(folder))
+    assert [path.name for path in files] == ["libtiny_ep.so.1"]

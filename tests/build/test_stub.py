@@ -73,7 +73,7 @@ def ways_folder(tmp_path_factory, stub, headers):
         (source / name / "CMakeLists.txt").write_text(f"{lines}\n{target}")
         text += f"add_subdirectory({name})\n"
     (source / "CMakeLists.txt").write_text(text)
-    cmake, ninja = require("cmake", ""), require("ninja", "")
+    cmake, ninja = require("cmake"), require("ninja")
     definitions = {
         "CMAKE_MAKE_PROGRAM": ninja,
         "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": stub / IN_FRONT,

@@ -1,4 +1,4 @@
-"""The programs of the build: the first that starts, next to this Python or on PATH."""
+"""The programs of the build: the first that starts, next to this Python or on PATH; the advice without zig."""
 
 import os
 import sys
@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from latebind.compilers import choose, zig
 from latebind.compilers.choose import missing_requirements, program
+from latebind.compilers.host import own_targets
+from latebind.errors import NotRun
+from latebind.tables.targets import targets
 
 BROKEN = "#!/bin/sh\necho \"ModuleNotFoundError: No module named 'cmake'\" >&2\nexit 1\n"
 """What a wheel's script does in the isolated build of an installer."""
@@ -29,10 +33,13 @@ def python(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="not run: the programs are scripts, which Windows does not start")
-def test_a_program_that_does_not_start_is_passed_over(python, tmp_path):
+def test_a_program_that_does_not_start_is_passed_over(python, tmp_path, monkeypatch):
     write_program(python.with_name("cmake"), BROKEN)
     assert program("cmake") is None
     assert missing_requirements("host") == ["cmake>=3.25", "ninja>=1.10"]
+    assert missing_requirements("zig") == ["cmake>=3.25", "ninja>=1.10"]
+    monkeypatch.setattr(choose, "find_zig", lambda: None)
+    assert missing_requirements("zig")[2].startswith("ziglang==")
 
     path = write_program(tmp_path / "bin" / "cmake", WORKS)
     assert program("cmake") == path
@@ -44,3 +51,11 @@ def test_the_program_next_to_python_comes_first(python, tmp_path):
     write_program(tmp_path / "bin" / "cmake", WORKS)
     sibling = write_program(python.with_name("cmake"), WORKS)
     assert program("cmake") == sibling
+
+
+@pytest.mark.parametrize("rid", sorted(targets()))
+def test_only_targets_of_the_own_compiler_are_advised_to_use_it(rid, monkeypatch):
+    monkeypatch.setattr(zig, "find_zig", lambda: None)
+    with pytest.raises(NotRun, match=f"which compiles for {rid}, is not installed") as caught:
+        zig.zig_toolchain(targets()[rid])
+    assert ('toolchain = "host"' in caught.value.advice) == (rid in own_targets())

@@ -11,7 +11,7 @@ from latebind.config.file import load
 from latebind.config.file import load_described as load_library
 from latebind.ecosystems.wheel.metadata import metadata_fields
 from latebind.errors import ConfigError
-from latebind.tables.libraries import library_files
+from latebind.tables.presets import library_files
 from loadcheck.audit import audit_here
 from tests.client import CONFIG, edit
 from tests.programs import run_checked

@@ -8,7 +8,7 @@ import pytest
 from validate_pyproject import api, errors, plugins
 
 from latebind.config.schema import SCHEMA_ID, config_schema
-from tests.client import CONFIG
+from tests.client import CONFIG, SEVERAL
 
 PYPROJECT = {"project": {"name": "tiny", "version": "1.0"}}
 
@@ -46,8 +46,23 @@ def test_the_description_of_every_form_has_an_example_of_it():
     assert without == []
 
 
+def test_it_accepts_several_packages_and_a_targets_own_table():
+    document = msgspec.toml.decode(SEVERAL.read_bytes())
+    jsonschema.validate(document, config_schema())
+    document["targets"]["linux-x64"] = {"toolchain": "host"}
+    jsonschema.validate(document, config_schema())
+
+
 @pytest.mark.parametrize(
-    ("old", "new"), [("linux-x64", "linux-x46"), ("glibc", "glbc"), ('version = "1.2.3"', "version = 1.2")]
+    ("old", "new"),
+    [
+        ("linux-x64", "linux-x46"),
+        ("glibc", "glbc"),
+        ('version = "1.2.3"', "version = 1.2"),
+        ('version = "1.2.3"\n', ""),
+        ("[project]", "verson = 1\n[project]"),
+        ("[package", "[targets.linux-x46]\n[package"),
+    ],
 )
 def test_it_refuses_what_the_reader_refuses(old, new):
     validator = jsonschema.Draft202012Validator(config_schema())

@@ -2,8 +2,7 @@
 
 import pytest
 
-from latebind.headers.files import Headers
-from latebind.headers.record import write_headers
+from latebind.headers import Headers, write_headers
 from machines import ort_header
 
 

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
-from latebind.tables.libraries import library_files
+from latebind.compilers.choose import require
+from latebind.tables.presets import library_files
 from latebind.tables.targets import target
 from loadcheck.binary.read import read_image
 from machines import wine
@@ -106,7 +106,7 @@ target_link_libraries(user PRIVATE CUDA::cuda_driver CUDA::cudart CUDA::nvJitLin
 
 @pytest.mark.slow
 def test_targets_of_cmakes_cuda_toolkit_become_the_stubs(latebind, tmp_path):
-    cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+    cmake, ninja = require("cmake"), require("ninja")
     for name in ("cuda", "cudart", "nvjitlink"):
         assert latebind("stub", name, "--target", "linux-x64", "--output", tmp_path).returncode == 0
     (toolkit := tmp_path / "toolkit").mkdir()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from latebind.build.inputs import outside_hash
+from latebind.build.sources import outside_hash
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
 from latebind.config.project import read_project

@@ -4,12 +4,10 @@ import re
 
 import pytest
 
-from latebind.build.native import stage_target
-from latebind.config.project import read_project
 from latebind.tables.targets import target, targets, wheel_tag
 from loadcheck.tables.rids import PLATFORMS
 from testing.needs import zig
-from tests.client import write_portable
+from tests.client import stage_project, write_portable
 from tests.programs import run_checked
 
 SIX = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]
@@ -77,7 +75,7 @@ def test_zig_compiles_for_every_triple(rid, tmp_path):
 def test_a_cmake_project_that_names_no_platform_builds_for_every_target(rid, tmp_path):
     properties = target(rid)
     write_portable(tmp_path, [rid])
-    staged = stage_target(read_project(tmp_path / "latebind.toml", tmp_path), properties)
+    staged = stage_project(tmp_path, rid)
     (library,) = staged.libraries("tiny")
     assert library.name == FILE[properties.system]
     assert library.read_bytes().startswith(MAGIC[properties.system])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.adopt.setuppy import replace_library
-from latebind.build.linked import list_link_items, name_runtime
+from latebind.build.codemodel import list_link_items, name_runtime
 from latebind.errors import ToolError
 from latebind.system.run import run
 from loadcheck.engine.policy import fits_any

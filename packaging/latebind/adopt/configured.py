@@ -15,13 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.trace import TRACE_OPTIONS, read_calls
 from latebind.build.cmake import cmake_value
-from latebind.build.codemodel import list_directories, list_targets, read_cache, request_codemodel
+from latebind.build.codemodel import (
+    find_place,
+    list_directories,
+    list_link_items,
+    list_targets,
+    name_runtime,
+    read_cache,
+    request_codemodel,
+)
 from latebind.build.downloads import DISCONNECTED, OFFLINE, source_definitions
 from latebind.build.extension import FIND_PYTHON
-from latebind.build.linked import find_place, list_link_items, name_runtime
-from latebind.build.stub import IN_FRONT, Stub
-from latebind.build.stubtable import stub_source
-from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, installers_toolchain, require, toolchain
+from latebind.build.stub import IN_FRONT, Stub, stub_source
+from latebind.compilers.choose import installers_toolchain, require, toolchain
 from latebind.config.file import FILE_NAME, load
 from latebind.config.runtime import RuntimeUse
 from latebind.system.cache import user_cache
@@ -89,7 +95,7 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
 
     Raises NotRun where no compiler is there, ToolError at the time limit.
     """
-    cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+    cmake, ninja = require("cmake"), require("ninja")
     host = target(host_rid())
     sources = [path for path in root.rglob("*") if path.suffix in (".cc", ".cpp", ".cxx")]
     compiler = toolchain(installers_toolchain("zig", host, sources, is_sdist=True), host)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from latebind.checks.policy import BindingPolicy
-from latebind.config.libraries import libraries
+from latebind.config.described import libraries
 from latebind.tables.presets import presets
 from loadcheck.audit import audit_paths
 from loadcheck.binary.floors import is_glibc

@@ -9,10 +9,10 @@ import msgspec
 
 from latebind.adopt.causes import SUBPROJECT, VENDOR
 from latebind.build.amalgamation import amalgamation
-from latebind.build.stubtable import stub_source
+from latebind.build.stub import stub_source
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError
-from latebind.headers.files import extract_headers
+from latebind.headers import extract_headers
 from latebind.system.resources import cmake_dir
 from latebind.templates import render
 

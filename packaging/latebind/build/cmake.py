@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from latebind.build.buildtree import prepare_tree, remove_links
-from latebind.build.codemodel import list_targets, read_codemodel, request_codemodel
+from latebind.build.codemodel import (
+    list_link_items,
+    list_targets,
+    name_runtime,
+    read_codemodel,
+    read_inputs,
+    request_codemodel,
+)
 from latebind.build.diagnostics import (
     first_errors,
     headers_advice,
@@ -21,13 +29,11 @@ from latebind.build.diagnostics import (
 )
 from latebind.build.downloads import OFFLINE, report_downloads, source_definitions, sources_advice
 from latebind.build.extension import Extension, extension
-from latebind.build.inputs import SourceBoundary, read_inputs
-from latebind.build.linked import list_link_items, name_runtime
+from latebind.build.inside import SourceBoundary
 from latebind.build.loadersource import write_sources
 from latebind.build.sources import loader_dir, native_files
-from latebind.build.stub import IN_FRONT, Stub
-from latebind.build.stubtable import stub_source
-from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
+from latebind.build.stub import IN_FRONT, Stub, stub_source
+from latebind.compilers.choose import Toolchain, require, toolchain
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.config.runtime import RuntimeUse
@@ -121,10 +127,10 @@ class NativeBuild:
         """Build for one more CPython, and add its modules. Raises BuildError when there are none."""
         with tempfile.TemporaryDirectory(prefix=".modules-", dir=self.folder) as aside:
             self._install(Path(aside), python, variant, python.abi)
-            self._take_modules(Path(aside), prefix, python)
-
-    def _take_modules(self, aside: Path, prefix: Path, python: Extension) -> None:
-        modules = [path for path in aside.rglob("*") if module_abi(path.name) == python.abi]
+            modules = [path for path in Path(aside).rglob("*") if module_abi(path.name) == python.abi]
+            for module in modules:
+                (prefix / module.relative_to(aside)).parent.mkdir(parents=True, exist_ok=True)
+                module.rename(prefix / module.relative_to(aside))
         if not modules:
             raise BuildError(
                 f"the build installed no Python module for {python.abi}",
@@ -132,17 +138,14 @@ class NativeBuild:
                 advice="Make modules with latebind_add_python_module(), pybind11_add_module() or "
                 "nanobind_add_module(), which name each module for the CPython that CMake finds.",
             )
-        for module in modules:
-            (prefix / module.relative_to(aside)).parent.mkdir(parents=True, exist_ok=True)
-            module.rename(prefix / module.relative_to(aside))
 
     def _install(self, prefix: Path, python: Extension | None, variant: Variant, suffix: str = "") -> None:
-        cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+        cmake, ninja = require("cmake"), require("ninja")
         tree = self.folder / ".".join(filter(None, (self.target.rid, suffix, variant)))
         log = self.folder / f"{tree.name}.log"
         arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, python, variant)]
         owner = [self.toolchain.fingerprint(), python.identity if python else "", self.target.rid, self.floor]
-        prepare_tree(tree, arguments, digest([*owner, str(self.config.cmake_source), str(tree)]), self.target.rid)
+        _prepare_tree(tree, arguments, digest([*owner, str(self.config.cmake_source), str(tree)]), self.target.rid)
         write_sources(self.config, tree / _DESCRIBED)
         log.unlink(missing_ok=True)
 
@@ -174,7 +177,9 @@ class NativeBuild:
             boundary.refuse_outside(model.files)
             boundary.note_outside(model.searched)
             report_downloads(self.config, tree, self.target.rid)
-            remove_links(model.written)
+            for path in model.written:  # zig's linker, for macOS, would write to what an old link names
+                if path.is_symlink():  # of a library that had a version
+                    path.unlink()
             step("--build", tree)
         for component in self.components:
             step("--install", tree, "--component", component, "--prefix", prefix / component)
@@ -312,6 +317,38 @@ def native_build(project: Project, target: Target) -> NativeBuild:
         toolchain=chosen,
         pythons=tuple(filter(None, (extension(kind, target, chosen) for kind in config.module_kinds))),
     )
+
+
+def _prepare_tree(tree: Path, arguments: Sequence[str], identity: str, rid: str) -> None:
+    """Keep of an earlier tree what is still right: all for the same settings, what was compiled for other ones.
+
+    CMake's cache would keep removed definitions, so it goes; Ninja then compiles what has another command. Another
+    `identity` (compiler, target or source folder) empties the tree.
+    """
+    stamp = json.dumps({"identity": identity, "arguments": list(arguments)}, indent=1)
+    mark = tree / ".latebind"
+    if mark.is_file() and mark.read_bytes() == stamp.encode():
+        return
+    earlier = _read_mark(mark)
+    if earlier.get("identity") == identity:
+        changed = sorted(set(arguments) ^ set(map(str, earlier.get("arguments", ()))))
+        names = dict.fromkeys(argument.partition("=")[0].removeprefix("-D") for argument in changed)
+        LOG.say(f"{rid}: settings changed ({', '.join(names)}): building what depends on them")
+        (tree / "CMakeCache.txt").unlink(missing_ok=True)
+    elif tree.exists():
+        LOG.say(f"{rid}: the compiler, its target, Python or the path of a folder changed: building everything again")
+        shutil.rmtree(tree)
+    tree.mkdir(parents=True, exist_ok=True)
+    mark.write_text(stamp, encoding="utf-8")
+
+
+def _read_mark(mark: Path) -> dict[str, Any]:
+    """What a tree was configured with; nothing where that cannot be read."""
+    try:
+        content = json.loads(mark.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def _show_progress(output: bytes) -> None:

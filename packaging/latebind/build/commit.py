@@ -46,32 +46,30 @@ def source_commit(file: Path, environment: Mapping[str, str] | None = None) -> s
     return ""
 
 
-def tagged_commit(root: Path, tag: str, environment: Mapping[str, str] | None = None) -> str:
+def tagged_commit(root: Path, tag: str) -> str:
     """The commit of a tag in the project's repository; "" without git, a repository or such a tag."""
     if not (find_repository(root) / ".git").exists():
         return ""
     arguments = ("rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}")
-    commit = ask_git(root, *arguments, environment=environment)
+    commit = ask_git(root, *arguments)
     return commit if _HASH.fullmatch(commit) else ""
 
 
-def checkout(root: Path, environment: Mapping[str, str] | None = None) -> Path | None:
+def checkout(root: Path) -> Path | None:
     """The folder that the commit of a project is a commit of; None where it is unknown, as for exported sources."""
-    env = os.environ if environment is None else environment
-    workspace = Path(env.get("GITHUB_WORKSPACE", "")).resolve()
+    workspace = os.environ.get("GITHUB_WORKSPACE")
     for folder in (root, *root.parents):
-        if (folder / ".git").exists() or (env.get("GITHUB_WORKSPACE") and folder == workspace):
+        if (folder / ".git").exists() or (workspace and folder == Path(workspace).resolve()):
             return folder
     return None
 
 
-def source_date(root: Path, commit: str, environment: Mapping[str, str] | None = None) -> str:
+def source_date(root: Path, commit: str) -> str:
     """The date of a project's sources, `2026-11-21`, from SOURCE_DATE_EPOCH or the commit; "" without either."""
-    env = os.environ if environment is None else environment
-    if env.get("SOURCE_DATE_EPOCH"):
+    if os.environ.get("SOURCE_DATE_EPOCH"):
         seconds = str(source_date_epoch())
     else:
-        seconds = ask_git(root, "show", "--no-patch", "--format=%ct", commit, "--", environment=env) if commit else ""
+        seconds = ask_git(root, "show", "--no-patch", "--format=%ct", commit, "--") if commit else ""
     return datetime.fromtimestamp(int(seconds), timezone.utc).date().isoformat() if seconds.isdigit() else ""
 
 

@@ -12,9 +12,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from latebind.build.bill import Bill, Late, Library, Stated, name_of, plain_range, stated_time
-
 if TYPE_CHECKING:
+    from latebind.build.sbom import Bill, Late, Library
     from loadcheck.tables.parts import Part
 
 _LATE = "late-bound/"
@@ -25,10 +24,10 @@ def cyclonedx(bill: Bill, version: str) -> dict[str, Any]:
     """The document in `version`, 1.6 or 1.7."""
     outside = {"isExternal": True} if version == "1.7" else {}
     marks = {**outside, "scope": "required"}
-    parts = [{**_package(purl, bill), **marks} for purl in bill.parts]
+    parts = [{**_package(name, purl, bill), **marks} for name, purl in bill.holders]
     late = [{**_late(runtime, version), **outside} for runtime in bill.runtimes]
     components = [*(_library(library, bill) for library in bill.libraries), *parts, *late]
-    itself = _package(bill.purl, bill)
+    itself = _package(bill.name, bill.purl, bill)
     if bill.license:
         itself["licenses"] = [{"expression": bill.license}]
     document = {
@@ -37,7 +36,7 @@ def cyclonedx(bill: Bill, version: str) -> dict[str, Any]:
         "specVersion": version,
         "version": 1,
         "metadata": {
-            "timestamp": stated_time(),
+            "timestamp": bill.time,
             "lifecycles": [{"phase": bill.phase}],
             "authors": [{"name": bill.supplier}],
             "supplier": {"name": bill.supplier},
@@ -59,7 +58,7 @@ def cyclonedx(bill: Bill, version: str) -> dict[str, Any]:
     return {**document, "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, text)}"}
 
 
-def read_cyclonedx(document: Mapping[str, Any]) -> Stated:
+def read_cyclonedx(document: Mapping[str, Any]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     """The runtimes and tools of a document that `cyclonedx` wrote."""
     ranges = []
     for part in document.get("components", ()):
@@ -68,14 +67,14 @@ def read_cyclonedx(document: Mapping[str, Any]) -> Stated:
             ranges.append((part.get("name", ""), part.get("versionRange") or properties.get(_RANGE, "")))
     tools = document.get("metadata", {}).get("tools", {}).get("components", ())
     named = (f"{tool.get('name', '')} {tool.get('version', '')}".strip() for tool in tools)
-    return Stated(ranges=tuple(ranges), tools=tuple(named))
+    return tuple(ranges), tuple(named)
 
 
-def _package(purl: str, bill: Bill) -> dict[str, Any]:
+def _package(name: str, purl: str, bill: Bill) -> dict[str, Any]:
     return {
         "type": "library",
         "bom-ref": purl,
-        "name": name_of(purl),
+        "name": name,
         "version": bill.version,
         "purl": purl,
         "supplier": {"name": bill.supplier},
@@ -105,13 +104,7 @@ def _part(part: Part) -> dict[str, Any]:
 
 
 def _library(library: Library, bill: Bill) -> dict[str, Any]:
-    facts = {"target": library.target}
-    if not library.is_data:
-        facts = {
-            key: value
-            for key, value in {"floor": library.floor, **facts, "toolchain": library.toolchain}.items()
-            if value
-        }
+    facts = {"floor": library.floor, "target": library.target, "toolchain": library.toolchain}
     return {
         "type": "file",
         "bom-ref": _file_ref(library),
@@ -119,7 +112,7 @@ def _library(library: Library, bill: Bill) -> dict[str, Any]:
         "version": library.version or bill.version,
         "supplier": {"name": bill.supplier},
         "hashes": [{"alg": "SHA-256", "content": library.sha256}],
-        "properties": [{"name": f"latebind:{name}", "value": value} for name, value in facts.items()],
+        "properties": [{"name": f"latebind:{name}", "value": value} for name, value in facts.items() if value],
     }
 
 
@@ -127,7 +120,7 @@ def _late(runtime: Late, version: str) -> dict[str, Any]:
     version_fields: dict[str, Any] = {"versionRange": runtime.range}
     if version == "1.6":
         version_fields = {
-            "version": plain_range(runtime.range),
+            "version": runtime.plain_range,
             "properties": [{"name": _RANGE, "value": runtime.range}],
         }
     return {

@@ -3,26 +3,32 @@
 Modules of the stable ABI are built for every target from the headers of the running CPython, whose limited API is the
 same everywhere. Modules of the CPythons that `wheel.pythons` names are built for every target from the headers of an
 installed CPython of that version; without that list, for this machine alone by the CPython that runs.
+
+The headers of a version are the same on every system, except pyconfig.h. CMake's FindPython, pybind11 and nanobind ask
+an interpreter for the rest, so they get a virtual environment whose `sysconfig` describes the target, as crossenv and
+cibuildwheel do.
 """
 
 from __future__ import annotations
 
-import hashlib
 import platform
+import re
 import shutil
 import sys
 import sysconfig
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.build.crosspython import find_interpreter, list_exports, make_cross_python
-from latebind.compilers.interpreters import Interpreter
+from latebind.compilers.interpreters import Interpreter, interpreters
 from latebind.errors import BuildError, NotRun
 from latebind.fill import fill
+from latebind.fingerprint import digest
 from latebind.model import Target
+from latebind.system.run import run
 from latebind.system.tree import hash_file, hash_tree
-from latebind.tables.targets import host_rid
+from latebind.tables.targets import host_rid, like_host
 from loadcheck.archive import write_text
 from loadcheck.tables.pythonabi import (
     PythonVersion,
@@ -42,6 +48,12 @@ FIND_PYTHON = ("Python", "Python3", "PYTHON")
 _PYCONFIG = "pyconfig.h"
 _OF_PROGRAMS = ("LIBS", "SYSLIBS", "LINKFORSHARED")
 """What programs with a CPython in them are linked with; FindPython takes it over, and a module needs none of it."""
+_TIME_LIMIT = 120.0
+_DECLARATION = re.compile(r"PyAPI_(?P<sort>FUNC|DATA)\((?:[^()]|\([^()]*\))*\)(?P<declared>[^;]*);")
+_NAME = re.compile(r"(?:^|,)[\s*(]*(?:const\s+)?(_?P[yY]\w+)")
+_PARAMETERS = re.compile(r"(?<=\w)\s*\(")
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_INTERNAL = "internal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,9 +179,8 @@ def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | No
             path=Path(sys.executable), version=platform.python_version(), shared=False, prefix=sys.base_prefix
         )
     parts = [version, hash_tree(headers), hash_file(_own_pyconfig(headers))]
-    identity = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return Extension(
-        kind=kind, identity=identity, interpreter=interpreter, headers=headers, target=target, toolchain=toolchain
+        kind=kind, identity=digest(parts), interpreter=interpreter, headers=headers, target=target, toolchain=toolchain
     )
 
 
@@ -268,3 +279,55 @@ def fits(kind: str, library: str) -> bool:
 
 def _name_interpreter(python: Path) -> list[str]:
     return [f"-D{name}_EXECUTABLE={python.as_posix()}" for name in FIND_PYTHON]
+
+
+def find_interpreter(python: str) -> Interpreter:
+    """An installed CPython with the headers of a version: `3.10`, or `3.13t`, whose headers are those of `3.13`.
+
+    Raises BuildError with the command that installs one.
+    """
+    plain = python.rstrip("t")
+    candidates = interpreters(list(dict.fromkeys((python, plain))))
+    for interpreter in candidates:
+        if interpreter.headers is not None:
+            return interpreter
+    lacking = f"the installed CPython {plain} has no headers" if candidates else f"CPython {plain} is not installed"
+    raise BuildError(
+        f"{lacking}, but modules for CPython {python} are compiled with its headers",
+        where="wheel.pythons",
+        advice=f"Install a CPython with these headers (uv python install {python}; Debian: apt install "
+        f"python{plain}-dev python{plain}-venv), or remove {python} from wheel.pythons.",
+    )
+
+
+def make_cross_python(interpreter: Interpreter, folder: Path, answers: Mapping[str, str | int]) -> Path:
+    """A virtual environment of that CPython with other configuration variables; its interpreter.
+
+    It also finds the packages of latebind's own environment, where projects have pybind11 and nanobind.
+
+    Raises ToolError when that CPython cannot make one.
+    """
+    run([interpreter.path, "-I", "-m", "venv", "--without-pip", folder], timeout=_TIME_LIMIT)
+    host = like_host()
+    site = folder / host.site_packages.format(minor=interpreter.minor)
+    paths = sysconfig.get_paths()
+    folders = dict.fromkeys((paths["purelib"], paths["platlib"]))
+    write_text(site / "_latebind_target.py", fill("cross_sysconfig.py", answers=repr(dict(sorted(answers.items())))))
+    write_text(site / "latebind.pth", "\n".join(["import _latebind_target", *folders]) + "\n")
+    return folder / host.python
+
+
+def list_exports(headers: Path, library: str) -> str:
+    """What the DLL of one CPython exports, as a module definition file: all that its public headers declare.
+
+    A name that this CPython has only on other systems is in it, too: its headers declare it under a condition that
+    does not hold for Windows, so no module uses it.
+    """
+    names: dict[str, bool] = {}
+    for header in sorted(headers.rglob("*.h")):
+        if _INTERNAL not in header.relative_to(headers).parts:
+            for match in _DECLARATION.finditer(_COMMENT.sub("", header.read_text("utf-8", "replace"))):
+                declared = _NAME.findall(_PARAMETERS.split(match["declared"])[0])
+                names |= dict.fromkeys(declared, match["sort"] == "DATA")
+    lines = [f"{name} DATA" if is_data else name for name, is_data in sorted(names.items())]
+    return "\n".join([f"LIBRARY {library}", "EXPORTS", *lines]) + "\n"

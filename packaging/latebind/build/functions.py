@@ -15,7 +15,7 @@ from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
 from latebind.config.described import NUMBERS
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.system.run import run, tail
-from latebind.tables.functions import FunctionTable
+from latebind.tables.presets import FunctionTable
 from loadcheck.binary.read import read_image
 from loadcheck.text import plural
 

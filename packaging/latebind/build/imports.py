@@ -12,11 +12,21 @@ import msgspec
 
 from latebind.build.native import refuse_floor
 from latebind.build.sources import hash_sources
-from latebind.build.stage import MANIFEST, StagedFile, StageManifest, is_library, new_stage, open_stage, put_manifest
+from latebind.build.stage import (
+    MANIFEST,
+    StagedFile,
+    StageManifest,
+    describe_files,
+    is_library,
+    new_stage,
+    open_stage,
+    write_manifest,
+)
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError, InputError
 from latebind.filenames import WHEEL_MANIFEST
+from latebind.fingerprint import digest
 from latebind.model import Target
 from latebind.tables.targets import target
 from loadcheck.archive import ZipReader
@@ -170,16 +180,20 @@ def _trust(
     config: Config, origin: str, platform: Target, source_hash: str, files: Mapping[str, bytes]
 ) -> ImportedFiles:
     """Files that don't describe themselves: taken as made from the present sources, for the project's floor."""
+    described = (
+        StagedFile(path=path, sha256=Sha256(hashlib.sha256(data).hexdigest()), size=len(data))
+        for path, data in files.items()
+    )
     manifest = StageManifest(
         rid=platform.rid, key="", source_hash=source_hash, toolchain=ON_TRUST, floor=config.floor(platform),
-        files=tuple(_describe_file(name, data) for name, data in files.items()),
+        files=tuple(described),
     )  # fmt: skip
-    return _check_import(origin, manifest, files)
+    return ImportedFiles(origin=origin, manifest=manifest, files=files)
 
 
 def _check_import(origin: str, manifest: StageManifest, files: Mapping[str, bytes]) -> ImportedFiles:
     for file in manifest.files:
-        if _describe_file(file.path, files[file.path]).sha256 != file.sha256:
+        if hashlib.sha256(files[file.path]).hexdigest() != file.sha256:
             raise BuildError(
                 f"{file.path} was changed after it was built",
                 where=origin,
@@ -200,11 +214,10 @@ def _merge(earlier: ImportedFiles | None, more: ImportedFiles) -> ImportedFiles:
                 where=more.origin,
                 advice=f"Import one of them only. To replace files of a stage, remove its folder: stage/{rid}.",
             )
-    files = {**earlier.files, **more.files}
-    staged_files = tuple(_describe_file(path, data) for path, data in files.items())
+    described = {file.path: file for native in (earlier, more) for file in native.manifest.files}
     toolchain = " + ".join(dict.fromkeys([earlier.manifest.toolchain, more.manifest.toolchain]))
-    manifest = dataclasses.replace(more.manifest, files=staged_files, toolchain=toolchain)
-    return ImportedFiles(origin=earlier.origin, manifest=manifest, files=files)
+    manifest = dataclasses.replace(more.manifest, files=tuple(described.values()), toolchain=toolchain)
+    return ImportedFiles(origin=earlier.origin, manifest=manifest, files={**earlier.files, **more.files})
 
 
 def _write(native: ImportedFiles, root: Path) -> StageManifest:
@@ -215,21 +228,13 @@ def _write(native: ImportedFiles, root: Path) -> StageManifest:
     ):
         existing_files = {file.path: (root / file.path).read_bytes() for file in existing.manifest.files}
         native = _merge(ImportedFiles(origin=str(root), manifest=existing.manifest, files=existing_files), native)
-    files = tuple(
-        sorted((_describe_file(path, data) for path, data in native.files.items()), key=lambda file: file.path)
-    )
-    key = hashlib.sha256("\0".join([current, *(f"{file.path} {file.sha256}" for file in files)]).encode()).hexdigest()
-    manifest = dataclasses.replace(native.manifest, key=key, files=files, imported=True)
     with new_stage(root) as aside:
         for path, data in native.files.items():
             (aside / path).parent.mkdir(parents=True, exist_ok=True)
             (aside / path).write_bytes(data)
-        put_manifest(aside, manifest)
-    return manifest
-
-
-def _describe_file(path: str, data: bytes) -> StagedFile:
-    return StagedFile(path=path, sha256=Sha256(hashlib.sha256(data).hexdigest()), size=len(data))
+        files = describe_files(aside)
+        key = digest([current, *(f"{file.path} {file.sha256}" for file in files)])
+        return write_manifest(aside, dataclasses.replace(native.manifest, key=key, files=files, imported=True)).manifest
 
 
 def _manifest(raw: bytes, where: str) -> StageManifest:

@@ -49,7 +49,7 @@ int lb_{name}_check(void* entry, lb_version version, char* text, size_t size);
 
 def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
     """The header that describes a runtime; `minimum` is what holds unless CMake sets one."""
-    major, minor, patch = _numbers(minimum or "0.0")
+    major, minor, patch = three_numbers(minimum)
     macro = f"LATEBIND_{runtime.name.upper()}_MINIMUM"
     declared = _READER.format(name=runtime.name) if runtime.has_version else ""
     if runtime.check:
@@ -73,7 +73,7 @@ def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
         entry=runtime.entry_symbols[0],
         reader=f"lb_{runtime.name}_read_version" if runtime.has_version else "NULL",
         accepted=f"{macro}_MAJOR, {macro}_MINOR, {macro}_PATCH" if runtime.has_version else "0, 0, 0",
-        built=", ".join(_numbers(runtime.built or "0.0")),
+        built=", ".join(three_numbers(runtime.built)),
         advice=_advice(runtime),
         compatible=runtime.compatible.upper(),
         check=f"lb_{runtime.name}_check" if runtime.check else "NULL",
@@ -98,7 +98,7 @@ def _variants(runtime: RuntimePreset) -> str:
             if is_needed
         ]
         pointers = ", ".join(name.format(part) if is_needed else "NULL" for part, is_needed in parts.items())
-        numbers = ", ".join(_numbers(variant.minimum or "0.0"))
+        numbers = ", ".join(three_numbers(variant.minimum))
         rows.append(f"    {{sizeof(lb_variant), {{{numbers}}}, {_quote(variant.advice)}, {pointers}}},")
     if not rows:
         return ""
@@ -111,8 +111,8 @@ def write_sources(config: Config, folder: Path) -> list[Path]:
     texts: dict[str, str] = {}
     for runtime in config.document.runtime:
         if runtime.describe is not None:
-            header, source = _render_runtime(runtime, f"{config.file.name} by latebind")
-            texts |= {f"latebind/{runtime.name}.h": header, f"{runtime.name}.c": source}
+            header = runtime_header(runtime.traits, runtime.minimum, f"{config.file.name} by latebind")
+            texts |= {f"latebind/{runtime.name}.h": header, f"{runtime.name}.c": described_source(runtime.describe)}
     return write_changed(texts, folder)
 
 
@@ -121,16 +121,11 @@ def write_single(uses: Sequence[RuntimeUse], folder: Path) -> list[Path]:
     loader = cmake_dir()
     texts = []
     for runtime in uses:
-        header, source = _render_runtime(runtime, "a preset or description, by latebind")
+        header = runtime_header(runtime.traits, runtime.minimum, "a preset or description, by latebind")
         preset_source = loader / "src" / f"{runtime.name}.c"
-        texts.append((header, source if runtime.describe else preset_source.read_text("utf-8")))
+        source = described_source(runtime.describe) if runtime.describe else preset_source.read_text("utf-8")
+        texts.append((header, source))
     return write_changed(loader_amalgamation(loader, texts), folder)
-
-
-def _render_runtime(runtime: RuntimeUse, origin: str) -> tuple[str, str]:
-    """The header of a runtime and its source; "" for one that is not made here."""
-    source = described_source(runtime.describe) if runtime.describe else ""
-    return runtime_header(runtime.traits, runtime.minimum, origin), source
 
 
 def write_changed(texts: Mapping[str, str], folder: Path) -> list[Path]:
@@ -225,6 +220,7 @@ def _rows(names: PerSystem) -> str:
     return "\n".join(lines)
 
 
-def _numbers(version: str) -> tuple[str, str, str]:
-    parsed = Version(version)
+def three_numbers(version: str) -> tuple[str, str, str]:
+    """The major, minor and patch version; 0 where there is none."""
+    parsed = Version(version or "0.0")
     return str(parsed.major), str(parsed.minor), str(parsed.micro)

@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from latebind.build.cmake import NativeBuild, native_build
@@ -13,7 +14,7 @@ from latebind.build.inside import refuse_links_outside
 from latebind.build.intree import hash_backend
 from latebind.build.promise import refuse_unexported
 from latebind.build.sources import hash_sources
-from latebind.build.stage import Stage, StageManifest, new_stage, open_stage, write_manifest
+from latebind.build.stage import Stage, StageManifest, describe_files, new_stage, open_stage, write_manifest
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError
@@ -55,14 +56,16 @@ def stage_target(project: Project, target: Target) -> Stage:
     with LOG.step(f"building {target.rid} with {build.identity}", f"built {target.rid}"), new_stage(root) as aside:
         build.install(aside)
         _refuse_links(config.root, aside)
-        floor = build.floor
-        write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=build.identity, floor=floor)
-        _refuse_incomplete(build, aside)
-    staged = open_stage(root)
-    if staged is None:
-        raise BuildError("the stage changed while it was written", where=str(root), advice="Run the build again.")
-    _report_links(staged)
-    return staged
+        manifest = StageManifest(
+            rid=target.rid, key=key, source_hash=source_hash, toolchain=build.identity, floor=build.floor,
+            files=describe_files(aside),
+        )  # fmt: skip
+        made = write_manifest(aside, manifest)
+        for name in build.packages:  # a stage that lacks a library or an export replaces no earlier one
+            refuse_unexported(config, name, made)
+    stage = Stage(root=root, manifest=manifest)
+    _report_links(stage)
+    return stage
 
 
 def stage_targets(project: Project, rids: Sequence[str]) -> list[Stage]:
@@ -111,19 +114,7 @@ def apply_soversion(project: Project, stage: Stage) -> Iterator[Stage]:
         with LOG.step(f"building {stage.rid} for its SDK", f"built {stage.rid} for its SDK"):
             build.install(prefix, "versioned")
         _refuse_links(config.root, prefix)
-        manifest = stage.manifest
-        write_manifest(
-            prefix,
-            rid=manifest.rid,
-            key=manifest.key,
-            source_hash=manifest.source_hash,
-            toolchain=manifest.toolchain,
-            floor=manifest.floor,
-        )
-        sdk_stage = open_stage(prefix)
-        if sdk_stage is None:
-            raise BuildError("the files of the SDK changed while they were written", where=str(prefix))
-        yield sdk_stage
+        yield write_manifest(prefix, replace(stage.manifest, files=describe_files(prefix)))
 
 
 def refuse_floor(config: Config, manifest: StageManifest, where: str) -> None:
@@ -156,14 +147,6 @@ def _refuse_links(root: Path, prefix: Path) -> None:
     """Refuse links that CMake installed as links, and that lead to another file of this machine. Raises BuildError."""
     files = (path for path in prefix.rglob("*") if path.is_file())
     refuse_links_outside(root, files, "install() of CMake", named=prefix.resolve())
-
-
-def _refuse_incomplete(build: NativeBuild, aside: Path) -> None:
-    """Refuse a stage that lacks a library or an export of a package before it replaces an earlier one."""
-    stage = open_stage(aside)
-    if stage is not None:
-        for name in build.packages:
-            refuse_unexported(build.config, name, stage)
 
 
 def _report_links(stage: Stage) -> None:

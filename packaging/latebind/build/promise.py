@@ -8,7 +8,7 @@ from pathlib import Path
 
 from latebind.build.stage import Stage
 from latebind.config.config import Config
-from latebind.config.exports import lacking
+from latebind.config.package import list_missing_exports
 from latebind.errors import BuildError
 from latebind.model import Target
 from latebind.tables.targets import target
@@ -20,18 +20,13 @@ _NAMED = 10
 
 
 def refuse_broken(config: Config, package: str, stage: Stage) -> None:
-    """Refuse a component whose libraries break a promise of its package. Raises BuildError."""
-    refuse_newer(stage, stage.libraries(config.packages[package].component))
-    refuse_unexported(config, package, stage)
+    """Refuse a component whose libraries break a promise of its package: the floor, the machine, or the exports.
 
-
-def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
-    """Refuse libraries that need a newer system than the stage's floor, or that are for another machine.
-
-    Raises BuildError with the version, the symbols that need it, and the file.
+    Raises BuildError with what breaks it, and the file.
     """
-    if (error := newer(stage, libraries)) is not None:
+    if (error := newer(stage, stage.libraries(config.packages[package].component))) is not None:
         raise error
+    refuse_unexported(config, package, stage)
 
 
 def newer(stage: Stage, libraries: Iterable[Path]) -> BuildError | None:
@@ -68,7 +63,7 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
     listed = config.packages[package].exports
     libraries = stage.libraries(config.packages[package].component)
     images = [image for path in libraries for image in read_images(path.read_bytes(), str(path))]
-    missing = lacking(listed, images)
+    missing = list_missing_exports(listed, images)
     if missing:
         exported = sorted({export.name for image in images for export in image.exports}) or ["nothing"]
         more = f" and {len(exported) - _NAMED} more" if len(exported) > _NAMED else ""

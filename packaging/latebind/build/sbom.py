@@ -1,17 +1,17 @@
-"""Makes the SBOM of a package: its libraries, what compiled them, and what it binds late."""
+"""Makes the SBOM of a package, in any format: its libraries, what compiled them, and what it binds late."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Literal, NamedTuple
+from urllib.parse import unquote
 
 from packaging.version import Version
 
 from latebind import __version__
-from latebind.build.bill import Bill, Late, Library, Stated, supplier_of
 from latebind.build.cyclonedx import cyclonedx, read_cyclonedx
 from latebind.build.spdx import read_spdx, spdx
 from latebind.build.stage import Stage
@@ -20,24 +20,94 @@ from latebind.config.package import Package
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError
 from latebind.model import SbomFormat
-from loadcheck.tables.parts import find_parts
+from latebind.system.archive import source_date_epoch
+from loadcheck.tables.parts import Part, find_parts
+
+_SUFFIXES = {"cyclonedx": "cdx.json", "spdx": "spdx.json"}
+SBOM_FILES: Mapping[str, str] = {f"latebind.{suffix}": suffix for suffix in _SUFFIXES.values()}
+"""The names of SBOMs inside packages, each with its suffix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Format:
-    suffix: str
-    write: Callable[[Bill], dict[str, Any]]
+class Library:
+    """One library of one target, with the hash that it has in every package."""
+
+    name: str
+    target: str
+    sha256: str
+    floor: str = ""
+    toolchain: str = ""
+    is_data: bool = False
+    """Whether it is a file next to the library that was not compiled."""
+    version: str = ""
+    """By default that of the package."""
+    parts: tuple[Part, ...] = ()
+    """What is linked into it statically."""
 
 
-_FORMATS: Mapping[SbomFormat, _Format] = {
-    "cyclonedx-1.6": _Format(suffix="cdx.json", write=partial(cyclonedx, version="1.6")),
-    "cyclonedx-1.7": _Format(suffix="cdx.json", write=partial(cyclonedx, version="1.7")),
-    "spdx-2.3": _Format(suffix="spdx.json", write=spdx),
-}
-SBOM_FILES: Mapping[str, str] = {
-    f"latebind.{sbom_format.suffix}": sbom_format.suffix for sbom_format in _FORMATS.values()
-}
-"""The names of SBOMs inside packages, each with its suffix."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Late:
+    """A runtime that is bound late: another distribution supplies it."""
+
+    name: str
+    title: str
+    range: str
+    """A `vers` URI."""
+    supplier: str = ""
+    is_required: bool = True
+
+    @property
+    def plain_range(self) -> str:
+        """The range as versions are usually written: `>=1.20, <2`."""
+        return self.range.partition("/")[2].replace("|", ", ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """One package."""
+
+    purl: str
+    version: str
+    license: str = ""
+    supplier: str = ""
+    phase: Literal["build", "post-build"] = "build"
+    """Whether it was made with the package, or from the finished package."""
+    tools: tuple[tuple[str, str], ...] = ()
+    """latebind and the compilers, each with its version, "" where that is unknown."""
+    libraries: tuple[Library, ...] = ()
+    parts: tuple[str, ...] = ()
+    """The URLs of the packages that hold the libraries instead."""
+    runtimes: tuple[Late, ...] = ()
+    further: tuple[Part, ...] = ()
+    """Parts of which nobody knows the file."""
+
+    @property
+    def name(self) -> str:
+        """The name in its package URL: `tiny` of `pkg:pypi/tiny@1.2.3`."""
+        return _name_of(self.purl)
+
+    @property
+    def time(self) -> str:
+        """SOURCE_DATE_EPOCH as ISO 8601 in UTC. Raises InputError as source_date_epoch()."""
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(source_date_epoch()))
+
+    @property
+    def holders(self) -> tuple[tuple[str, str], ...]:
+        """The name and the URL of each of `parts`."""
+        return tuple((_name_of(purl), purl) for purl in self.parts)
+
+    @property
+    def linked(self) -> tuple[Part, ...]:
+        """All static parts, each once."""
+        return tuple(sorted({*self.further, *(part for library in self.libraries for part in library.parts)}))
+
+
+class Stated(NamedTuple):
+    """What a release compares with its configuration."""
+
+    ranges: tuple[tuple[str, str], ...]
+    """Each runtime that is bound late, with its range."""
+    tools: tuple[str, ...]
 
 
 def sbom_file(config: Config) -> str:
@@ -47,7 +117,7 @@ def sbom_file(config: Config) -> str:
 
 def sbom_name(format_: SbomFormat) -> str:
     """The name of an SBOM in this format."""
-    return f"latebind.{_FORMATS[format_].suffix}"
+    return f"latebind.{_SUFFIXES[format_.partition('-')[0]]}"
 
 
 def sbom(  # noqa: PLR0913  # what holds what
@@ -67,6 +137,7 @@ def sbom(  # noqa: PLR0913  # what holds what
     """
     packages = (package, *more)
     uses = {runtime.name: runtime for name in packages if (runtime := config.runtime_of(name)) is not None}
+    by_component = {config.packages[name].component: config.packages[name] for name in packages}
     bill = Bill(
         purl=purl,
         version=config.project.version,
@@ -75,9 +146,7 @@ def sbom(  # noqa: PLR0913  # what holds what
         tools=_tools(stages),
         libraries=tuple(
             library
-            for component_package in {
-                config.packages[name].component: config.packages[name] for name in packages
-            }.values()
+            for component_package in by_component.values()
             for stage in stages
             for library in _files(stage, component_package, has_static=has_static)
         ),
@@ -89,7 +158,8 @@ def sbom(  # noqa: PLR0913  # what holds what
 
 def render_bill(bill: Bill, format_: SbomFormat) -> bytes:
     """An SBOM in a format; equal contents give equal bytes."""
-    document = _FORMATS[format_].write(bill)
+    name, _, version = format_.partition("-")
+    document = spdx(bill) if name == "spdx" else cyclonedx(bill, version)
     return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
 
 
@@ -97,9 +167,14 @@ def read_sbom(data: bytes, where: str = "") -> Stated:
     """What an SBOM of latebind's states, in any of the formats. Raises InputError for another file."""
     try:
         document = json.loads(data)
-        return read_spdx(document) if "spdxVersion" in document else read_cyclonedx(document)
+        return Stated(*(read_spdx(document) if "spdxVersion" in document else read_cyclonedx(document)))
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:  # of another form
         raise InputError("is not an SBOM that latebind writes", where=where) from error
+
+
+def supplier_of(names: Sequence[str], project: str) -> str:
+    """Who supplies a package: its authors, or a name for them."""
+    return ", ".join(name for name in names if name) or f"The {project} authors"
 
 
 def version_range(runtime: RuntimeUse) -> str:
@@ -119,27 +194,24 @@ def _late(runtime: RuntimeUse) -> Late:
 def _files(stage: Stage, package: Package, *, has_static: bool) -> Iterator[Library]:
     """The libraries of a package for a target, and what a plugin has next to its own."""
     static = stage.static_libraries(package.component) if has_static else ()
+    hashes, manifest = {stage.root / file.path: file.sha256 for file in stage.manifest.files}, stage.manifest
     for path in (*stage.libraries(package.component), *static):
-        yield _library(stage, path.name, package.component)
-    hashes = {stage.root / file.path: file.sha256 for file in stage.manifest.files}
+        yield Library(
+            name=path.name,
+            target=stage.rid,
+            sha256=hashes[path],
+            floor=manifest.floor,
+            toolchain=manifest.toolchain,
+            parts=find_parts(path.read_bytes(), manifest.toolchain),
+        )
     for path in stage.data(package.component, package.companions):
         yield Library(name=path.name, target=stage.rid, sha256=hashes[path], is_data=True)
-
-
-def _library(stage: Stage, name: str, component: str) -> Library:
-    here = [file for file in stage.manifest.files if file.path.startswith(f"{component}/")]
-    (file,) = [candidate for candidate in here if candidate.path.endswith(f"/{name}")]
-    manifest = stage.manifest
-    return Library(
-        name=name,
-        target=stage.rid,
-        sha256=file.sha256,
-        floor=manifest.floor,
-        toolchain=manifest.toolchain,
-        parts=find_parts((stage.root / file.path).read_bytes(), manifest.toolchain),
-    )
 
 
 def _tools(stages: Sequence[Stage]) -> tuple[tuple[str, str], ...]:
     compilers = (stage.manifest.toolchain.partition(" ") for stage in stages)
     return (("latebind", __version__), *sorted({(name, version) for name, _, version in compilers}))
+
+
+def _name_of(purl: str) -> str:
+    return unquote(purl.partition("/")[2].partition("@")[0])

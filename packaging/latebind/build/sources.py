@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -17,7 +18,8 @@ from latebind.config.file import FILE_NAME
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.fingerprint import digest
 from latebind.system.resources import cmake_dir
-from latebind.system.tree import hash_file, hash_files, hash_tree, list_tree
+from latebind.system.tree import Folders, hash_file, hash_files, hash_tree, list_tree
+from loadcheck.decoding import DECODE_ERRORS
 
 _NATIVE = re.compile(
     r"CMakeLists\.txt|.*\.(asm|c|c\+\+|cc|cmake|cpp|cu|cuh|cxx|def|h|h\+\+|hh|hpp|hxx|in|inc|inl|ipp|m|mm|pxd|pyx|s|tcc|tpp)",
@@ -26,6 +28,17 @@ _NATIVE = re.compile(
 """Names of files that CMake and compilers read."""
 _NO_SOURCES = MSBUILD_OUTPUTS | {"node_modules"}
 _LOADER = "latebind's loader"
+_MSBUILD = (
+    "Directory.Build.props",
+    "Directory.Build.targets",
+    "Directory.Build.rsp",
+    "Directory.Packages.props",
+    "global.json",
+    "nuget.config",
+    "NuGet.config",
+    "NuGet.Config",
+)
+"""What MSBuild and NuGet look for in every folder above a project."""
 
 
 def hash_sources(project: Project) -> str:
@@ -88,6 +101,36 @@ def hash_inputs(project: Project) -> dict[str, str]:
     hashes = {name: _hash_text(path.read_bytes()) for name, path in sorted(names.items()) if path != config.file}
     hashes[config.file.name] = _hash_text(config.content)  # as it was read: it may have changed since
     return {**dict(sorted(hashes.items())), _LOADER: hash_tree(loader_dir(config), modes=False)}
+
+
+def outside_hash(source: Path, outputs: Folders) -> str:
+    """A hash of what a wheel source or a managed project takes from elsewhere: forced includes, MSBuild's settings."""
+    parts = [
+        f"{path} {hash_tree(path, outputs=outputs) if path.is_dir() else hash_file(path)}"
+        for path in forced_includes(source)
+    ]
+    parts += [hash_file(folder / name) for folder in (source, *source.parents) for name in _MSBUILD]
+    return digest(parts)
+
+
+def forced_includes(source: Path) -> Iterator[Path]:
+    """The files that hatchling's force-include tables name."""
+    file = source / "pyproject.toml"
+    try:
+        document = msgspec.toml.decode(file.read_bytes())
+    except (OSError, *DECODE_ERRORS):
+        return  # the backend says what is wrong with it
+    for path in _tables(document.get("tool", {}).get("hatch", {}).get("build", {})):
+        yield source / path
+
+
+def _tables(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == "force-include" and isinstance(value, dict):
+                yield from value
+            else:
+                yield from _tables(value)
 
 
 def loader_dir(config: Config) -> Path:

@@ -12,9 +12,8 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from latebind.build.bill import Bill, Library, Stated, name_of, plain_range, stated_time
-
 if TYPE_CHECKING:
+    from latebind.build.sbom import Bill, Library
     from loadcheck.tables.parts import Part
 
 _DOCUMENT = "SPDXRef-DOCUMENT"
@@ -26,7 +25,7 @@ _TOOL = "Tool: "
 
 def spdx(bill: Bill) -> dict[str, Any]:
     """The document."""
-    itself = _package(_ITSELF, name_of(bill.purl), bill.version, purl=bill.purl, supplier=bill.supplier)
+    itself = _package(_ITSELF, bill.name, bill.version, purl=bill.purl, supplier=bill.supplier)
     itself["licenseDeclared"] = bill.license or "NOASSERTION"
     packages = [itself]
     links = [_link(_DOCUMENT, "DESCRIBES", _ITSELF)]
@@ -36,13 +35,13 @@ def spdx(bill: Bill) -> dict[str, Any]:
         links.extend(_link(packages[-1]["SPDXID"], "STATIC_LINK", _part_id(part)) for part in library.parts)
     links.extend(_link(_ITSELF, "STATIC_LINK", _part_id(part)) for part in bill.further)
     packages.extend(map(_part, bill.linked))
-    for purl in bill.parts:
-        id_ = _id("part", name_of(purl))
-        packages.append(_package(id_, name_of(purl), bill.version, purl=purl, supplier=bill.supplier))
+    for name, purl in bill.holders:
+        id_ = _id("part", name)
+        packages.append(_package(id_, name, bill.version, purl=purl, supplier=bill.supplier))
         links.append(_link(_ITSELF, "DEPENDS_ON", id_))
     for late in bill.runtimes:
         id_ = _id("late-bound", late.name)
-        packages.append(_package(id_, late.name, plain_range(late.range), supplier=late.supplier))
+        packages.append(_package(id_, late.name, late.plain_range, supplier=late.supplier))
         packages[-1]["summary"] = f"{late.title}, bound at run time and not included in the package."
         packages[-1]["comment"] = _RANGE + late.range
         links.append(_link(_ITSELF, "DEPENDS_ON", id_))
@@ -50,16 +49,14 @@ def spdx(bill: Bill) -> dict[str, Any]:
     return _document(bill, {"packages": packages, "relationships": links})
 
 
-def read_spdx(document: Mapping[str, Any]) -> Stated:
+def read_spdx(document: Mapping[str, Any]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     """The runtimes and tools of a document that `spdx` wrote."""
     packages = document.get("packages", ())
     creators = document.get("creationInfo", {}).get("creators", ())
     tools = (text.removeprefix(_TOOL) for text in creators if text.startswith(_TOOL))
     late = (package for package in packages if package.get("SPDXID", "").startswith(_LATE))
-    return Stated(
-        ranges=tuple((package.get("name", ""), package.get("comment", "").removeprefix(_RANGE)) for package in late),
-        tools=tuple(" ".join(text.split("-", 1)) for text in tools),
-    )
+    ranges = ((package.get("name", ""), package.get("comment", "").removeprefix(_RANGE)) for package in late)
+    return tuple(ranges), tuple(" ".join(text.split("-", 1)) for text in tools)
 
 
 def _document(bill: Bill, body: dict[str, Any]) -> dict[str, Any]:
@@ -68,10 +65,10 @@ def _document(bill: Bill, body: dict[str, Any]) -> dict[str, Any]:
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": _DOCUMENT,
-        "name": f"{name_of(bill.purl)}-{bill.version}",
+        "name": f"{bill.name}-{bill.version}",
         "documentNamespace": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, text)}",
         "creationInfo": {
-            "created": stated_time(),
+            "created": bill.time,
             "creators": [
                 f"Organization: {bill.supplier}",
                 *(_TOOL + "-".join(term for term in tool if term) for tool in bill.tools),

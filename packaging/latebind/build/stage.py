@@ -97,11 +97,7 @@ class Stage:
         Raises BuildError when there are none: a package without its library must not be made; and when two have one
         name: packages hold all of them in one folder.
         """
-        libraries = tuple(
-            self.root / file.path
-            for file in self.manifest.files
-            if file.path.startswith(f"{component}/") and is_library(file.path)
-        )
+        libraries = tuple(path for path in self._paths(component) if is_library(path.name))
         if not libraries:
             static = ", ".join(path.name for path in self.static_libraries(component))
             advice = f"Add install(TARGETS ... COMPONENT {component}) to the CMake project."
@@ -124,17 +120,14 @@ class Stage:
 
     def data(self, component: str, globs: Iterable[str]) -> tuple[Path, ...]:
         """The files of a component that match a glob and are not libraries, sorted by path."""
-        files = (
-            file for file in self.manifest.files if file.path.startswith(f"{component}/") and not is_library(file.path)
-        )
-        paths = (self.root / file.path for file in files)
+        globs, paths = [*globs], [path for path in self._paths(component) if not is_library(path.name)]
         return tuple(path for path in paths if any(fnmatchcase(path.name, glob) for glob in globs))
 
     def headers(self, component: str) -> tuple[tuple[str, Path], ...]:
         """What a component installed into its include folder: the name below it, and the file."""
-        folder = f"{component}/include/"
-        paths = [file.path for file in self.manifest.files if file.path.startswith(folder)]
-        return tuple((path.removeprefix(folder), self.root / path) for path in paths)
+        folder = self.root / component / "include"
+        paths = [path for path in self._paths(component) if path.is_relative_to(folder)]
+        return tuple((path.relative_to(folder).as_posix(), path) for path in paths)
 
     def static_libraries(self, component: str) -> tuple[Path, ...]:
         """The static libraries of a component: on Windows each .lib but import libraries, else each .a."""
@@ -170,25 +163,21 @@ def open_stage(root: Path) -> Stage | None:
     return Stage(root=root, manifest=manifest) if is_intact else None
 
 
-def write_manifest(  # noqa: PLR0913  # what a manifest says
-    root: Path, *, rid: Rid, key: str, source_hash: str, toolchain: str, floor: str
-) -> None:
-    """Describe the files below `root`, which becomes the stage once it is swapped in."""
-    files = tuple(
+def describe_files(root: Path) -> tuple[StagedFile, ...]:
+    """The files below a folder, sorted by path."""
+    return tuple(
         StagedFile(path=path.relative_to(root).as_posix(), sha256=sha256(path), size=path.stat().st_size)
         for path in sorted(root.rglob("*"))
         if path.is_file() and path.name != MANIFEST
     )
-    put_manifest(
-        root, StageManifest(rid=rid, key=key, source_hash=source_hash, toolchain=toolchain, floor=floor, files=files)
-    )
 
 
-def put_manifest(root: Path, manifest: StageManifest) -> None:
+def write_manifest(root: Path, manifest: StageManifest) -> Stage:
     """Write a manifest next to the files that it describes, and give those one mode, which packages keep."""
     for file in manifest.files:
         (root / file.path).chmod(0o644)
     write_text(root / MANIFEST, manifest_text(manifest))
+    return Stage(root=root, manifest=manifest)
 
 
 def manifest_text(manifest: StageManifest) -> str:

@@ -1,11 +1,12 @@
-"""Builds the stub of a runtime for a target: a static library that is linked in the runtime's place."""
+"""The stub of a runtime: what it is made of, and the static library that is linked in the runtime's place."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -13,29 +14,89 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.build.amalgamation import amalgamation, declare_reader
-from latebind.build.loadersource import write_changed
+from latebind.build.functions import find_functions, show_names
+from latebind.build.loadersource import described_source, runtime_header, three_numbers, write_changed
 from latebind.build.stage import swap_in
-from latebind.build.visualcpp import VISUAL_CPP_FOLDER, VisualCpp
-from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require
-from latebind.errors import BuildError
+from latebind.compilers.choose import Toolchain, require
+from latebind.config.runtime import RuntimeUse
+from latebind.errors import BuildError, LatebindError
+from latebind.fill import fill
 from latebind.fingerprint import digest
 from latebind.model import Target
 from latebind.system.log import LOG
 from latebind.system.run import run, tail
 from latebind.system.tree import hash_tree
+from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table
 from loadcheck.archive import write_text
+from loadcheck.text import DOCS, plural
 
 if TYPE_CHECKING:
-    from latebind.build.stubtable import StubSource
+    from latebind.config.described import DescribedRuntime
 
 IN_FRONT = "lib/cmake/latebind/inFront.cmake"
 """The file that puts a stub in front of other runtimes: a value of CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""
 _MARK = ".latebind"
 """The file that says which stubs a folder has."""
 _TIME_LIMIT = 600.0
+_VISUAL_CPP_FOLDER = "lib/msvc"
+"""Where a stub's folder has the library for Visual C++."""
+_VISUAL_CPP_FLAGS = (
+    *("-std=c99", "-O2", "-DNDEBUG", "-fstack-protector-strong"),
+    *("-s", "-g0", "-mno-incremental-linker-compatible"),  # no paths of this machine, and no time
+    "-fno-addrsig",  # nothing that only LLVM's linker reads
+    *("-Xclang", "-cfguard-no-checks"),  # lists what control-flow guard may call
+)
 _VERSION = re.compile(r"^Version: (.*)$", re.MULTILINE)
 _LIBRARIES = re.compile(r"^Libs:.*$", re.MULTILINE)
 _FLAGS = re.compile(r"^Cflags: .*$", re.MULTILINE)
+ABORT, NOTHING = "abort", "nothing"
+_OWN_READER = (
+    "every program that links the stub needs int lb_{name}_read_version(void* entry, char* text, size_t size), which "
+    f"you write in C: {DOCS}/howto/stub.md#how-the-library-reports-its-version"
+)
+_MOST = 16_000
+"""The most functions in a table: a function's number is a 16-bit operand on arm64."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StubSource:
+    """What a stub is made of on every target."""
+
+    runtime: RuntimePreset
+    names: StubNames
+    minimum: str
+    table: FunctionTable | None
+    """Its functions by name; None for ONNX Runtime, whose functions are in a table of its own."""
+    described: DescribedRuntime | None = None
+    """The description of a runtime without a preset."""
+    priority: str = "recommended"
+    """How much programs need the runtime, for the section .note.dlopen."""
+
+    def files(self) -> dict[str, str]:
+        """The text of each file, by its path below the folder that CMake calls LATEBIND_DESCRIBED.
+
+        Raises LatebindError for too many functions.
+        """
+        if self.table is None:
+            return {}
+        files = {f"{self.runtime.name}/stub_table.h": stub_table(self.runtime, self.table)}
+        if self.described:
+            header = runtime_header(self.runtime, self.minimum, "a description by latebind")
+            files[f"latebind/{self.runtime.name}.h"] = header
+            files[f"{self.runtime.name}.c"] = described_source(self.described)
+        return files
+
+    def variables_header(self) -> str:
+        """The header with which programs use the library's variables; "" if it has none."""
+        variables = self.table.variables if self.table else ()
+        if not variables:
+            return ""
+        name = self.runtime.name
+        use = f"LATEBIND_{name.upper()}_VARIABLE"
+        macros = (f"#ifndef {variable}\n#define {variable} {use}({variable})\n#endif" for variable in variables)
+        return fill(
+            "stub_variables.h", name=name, macro=name.upper(), title=self.runtime.title, macros="\n".join(macros)
+        )
 
 
 class _Installed(msgspec.Struct, frozen=True):
@@ -114,7 +175,7 @@ class Stub:
             swap_in(aside, prefix)
 
     def _install(self, folder: Path, prefix: Path) -> None:
-        cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+        cmake, ninja = require("cmake"), require("ninja")
         tree = folder / "tree"
         described = folder / "described"
         write_changed(self.source.files(), described)
@@ -130,17 +191,14 @@ class Stub:
         }
         arguments = [f"-D{name}={value}" for name, value in definitions.items()]
         arguments += self.toolchain.configure(self.target, self.floor, folder / "toolchain")
+        text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
         environment = self.toolchain.environment(tree)
         steps: list[list[str | Path]] = [
-            ["-S", self.loader / "stub", "-B", tree, "-G", "Ninja", *arguments],
-            ["--build", tree],
-            ["--install", tree, "--prefix", prefix],
+            [cmake, "-S", self.loader / "stub", "-B", tree, "-G", "Ninja", *arguments],
+            [cmake, "--build", tree],
+            [cmake, "--install", tree, "--prefix", prefix],
         ]
-        for step in steps:
-            ended = run([cmake, *step], env=environment, timeout=_TIME_LIMIT, check=False)
-            if ended.returncode != 0:
-                text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
-                raise BuildError(f"{text}\n{tail(ended.output)}")
+        _run_steps(steps, folder, environment, text)
         packages = prefix / "lib" / "pkgconfig"
         plain = (packages / f"{self.source.names.pkg_config_name}.pc").read_text("utf-8")
         for name, installed in self.installed.items():
@@ -150,23 +208,37 @@ class Stub:
             if text:
                 write_text(prefix / "include" / "latebind" / f"{self.source.runtime.name}_{kind}.h", text)
         if self.visual_cpp is not None and self.target.system == "windows":
-            headers = self.loader / "stub" / "msvc"
-            compiler = VisualCpp(zig=self.visual_cpp, target=self.target, headers=headers, environment=environment)
-            self._install_for_visual_cpp(compiler, folder / "single", prefix)
+            self._install_for_visual_cpp(self.visual_cpp, environment, folder / "single", prefix)
 
-    def _install_for_visual_cpp(self, compiler: VisualCpp, single: Path, prefix: Path) -> None:
-        """Add the library for Visual C++, and a file with which pkg-config finds it."""
-        names, folder = self.source.names, prefix / VISUAL_CPP_FOLDER
-        compiler.build(single / f"latebind_{self.source.runtime.name}.c", folder / f"{names.library}.lib")
+    def _install_for_visual_cpp(self, zig: Path, environment: Mapping[str, str], single: Path, prefix: Path) -> None:
+        """Add a library in Microsoft's ABI, made without Microsoft's SDK, and a file with which pkg-config finds it.
+
+        It has one object that needs KERNEL32 and any C runtime. The headers are our own declarations of what the loader
+        uses of Windows and C.
+        """
+        names, folder = self.source.names, prefix / _VISUAL_CPP_FOLDER
+        (folder / "pkgconfig").mkdir(parents=True)
+        name = f"latebind_{self.source.runtime.name}"
+        flags: list[str | Path] = [
+            *_VISUAL_CPP_FLAGS,
+            f"-ffile-prefix-map={single}=source",
+            "-isystem",
+            self.loader / "stub" / "msvc",
+        ]
+        triple = f"{self.target.arch}-windows-msvc"
+        steps: list[list[str | Path]] = [
+            [zig, "cc", "-target", triple, *flags, "-c", f"{name}.c", "-o", f"{name}.obj"],
+            [zig, "lib", "-nologo", f"-out:{folder / names.library}.lib", f"{name}.obj"],
+        ]
+        _run_steps(steps, single, environment, f"{name}.c could not be compiled for Visual C++ on {self.target.rid}")
         file = Path("pkgconfig") / f"{self.source.names.pkg_config_name}.pc"
         text = (prefix / "lib" / file).read_text("utf-8")
         moved = {
             "prefix=${pcfiledir}/../..": "prefix=${pcfiledir}/../../..",
-            "libdir=${prefix}/lib\n": f"libdir=${{prefix}}/{VISUAL_CPP_FOLDER}\n",
+            "libdir=${prefix}/lib\n": f"libdir=${{prefix}}/{_VISUAL_CPP_FOLDER}\n",
         }
         for before, after in moved.items():
             text = text.replace(before, after)
-        (folder / "pkgconfig").mkdir()
         write_text(folder / file, text)
 
     def _add_others(self, aside: Path, prefix: Path, there: Mapping[str, _Installed]) -> None:
@@ -212,3 +284,98 @@ class Stub:
         texts = [text for pair in sorted({**self._names(), **self.source.files()}.items()) for text in pair]
         kinds = "visual-cpp" if self.visual_cpp is not None else ""
         return digest([*made_of, self.target.rid, self.floor, headers, kinds, *texts])
+
+
+def _run_steps(steps: Iterable[list[str | Path]], folder: Path, environment: Mapping[str, str], problem: str) -> None:
+    """Raises BuildError with the problem and the output of a step that fails, or ToolError."""
+    for step in steps:
+        ended = run(step, cwd=folder, env=environment, timeout=_TIME_LIMIT, check=False)
+        if ended.returncode != 0:
+            raise BuildError(f"{problem}\n{tail(ended.output)}")
+
+
+def stub_source(
+    runtime: RuntimeUse, folder: Path, called: frozenset[str] | None = None
+) -> tuple[StubSource, list[str]]:
+    """The stub of a project's runtime, and notes about what cannot be in it. `folder` is that of its native sources.
+
+    It has only what is `called`, if given, of a described runtime.
+
+    Raises LatebindError for a runtime without a stub, and what `find_functions` raises.
+    """
+    preset, described = runtime.traits, runtime.describe
+    table, notes = function_table(preset.name), list[str]()
+    if preset.stub is None:
+        advice = "List its functions below [runtime.describe.stub]."
+        raise LatebindError(f"there is no stub of {preset.title}", advice=advice)
+    if described and described.stub:
+        table, notes = find_functions(described.stub.functions, folder, described.entry, described.version, called)
+        newer = {name for names in described.stub.since.values() for name in names}
+        oldest = tuple(name for name in table.functions["0.0"] if name not in newer)
+        since = {
+            version: tuple(name for name in names if called is None or name in called)
+            for version, names in described.stub.since.items()
+        }
+        table = msgspec.structs.replace(table, functions={"0.0": oldest, **since})
+        for pattern in described.stub.failures if called is None else ():
+            if not any(fnmatchcase(name, pattern) for name in table.since):
+                advice = "Correct the pattern, or add the function to functions or since."
+                raise LatebindError(
+                    f"{pattern!r} matches no function of the stub", where="stub.failures", advice=advice
+                )
+        notes += _list_ending(table, described.stub.failures, preset.title)
+    if described and described.version == "own":
+        notes.append(_OWN_READER.format(name=preset.name))
+    source = StubSource(
+        runtime=preset,
+        names=preset.stub,
+        minimum=runtime.minimum,
+        table=table,
+        described=described,
+        priority=runtime.priority,
+    )
+    return source, notes
+
+
+def _list_ending(table: FunctionTable, failures: Mapping[str, int | str], title: str) -> list[str]:
+    """A note on the functions for which nobody chose what they return without the library; [] if there are none."""
+    ending = sorted(name for name in table.since if not any(fnmatchcase(name, pattern) for pattern in failures))
+    text = f"{plural(len(ending), 'function')} would end the process without {title} ({show_names(ending, 3)})"
+    return [f"{text}; stub.failures can say what they return instead, if your code checks that"] if ending else []
+
+
+def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
+    """stub_table.h. Raises LatebindError for too many functions, or none."""
+    since = table.since
+    if not 0 < len(since) <= _MOST:
+        text = f"a stub of {runtime.title} would have {len(since):,} functions"
+        raise LatebindError(text, advice=f"Select 1 to {_MOST:,} functions with a pattern: thing_*.")
+    stub, failures = runtime.stub, runtime.stub.failures if runtime.stub else {}
+    flags = [] if stub is None or stub.system else ["LB_FLAG_NO_SYSTEM"]
+    flags += ["LB_FLAG_DRIVER"] if stub and stub.driver else []
+    entries = [
+        f"  row({position}, {name}, {_failure(name, failures)}, {', '.join(three_numbers(version))})"
+        for position, (name, version) in enumerate(since.items())
+    ]
+    texts = [f'  row({name}, "{text}")' for name, text in sorted(table.texts.items())]
+    return fill(
+        "stub_table.h",
+        name=runtime.name,
+        title=runtime.title,
+        below=";".join(runtime.python.folders),
+        roots=";".join(runtime.roots),
+        npm=runtime.npm,
+        nuget=next(iter(runtime.nuget.ids), ""),
+        flags=" | ".join(flags) or "0",
+        count=str(len(since)),
+        functions=" \\\n".join(entries),
+        texts=" \\\n".join(texts),
+    )
+
+
+def _failure(name: str, failures: Mapping[str, int | str]) -> str:
+    """What a function does when it cannot be called: the kind and the number."""
+    chosen = [result for pattern, result in failures.items() if fnmatchcase(name, pattern)]
+    result = chosen[-1] if chosen else ABORT
+    number = 0 if result == NOTHING else result
+    return f"NUMBER, {number}" if isinstance(number, int) else f"{number.upper()}, 0"

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from latebind.checks.policy import find_rules
-from latebind.config.exports import lacking
+from latebind.config.package import list_missing_exports
 from loadcheck.checks.symbols import CXX, FIX_ON_MACOS, list_offered_exports
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import first, some
@@ -82,7 +82,7 @@ def export_missing(package: Contents, policy: Policy) -> Hits:
             groups.setdefault((listed, file.folder, image.format), []).append((file, image))
     for (listed, _, _), libraries in groups.items():
         names = sorted({export.name for _, image in libraries for export in list_offered_exports(image)})
-        missing = lacking(listed, [image for _, image in libraries])
+        missing = list_missing_exports(listed, [image for _, image in libraries])
         if missing:
             yield Hit(
                 names=tuple(missing),

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from packaging.utils import canonicalize_name
 
-from latebind.config.described import DescribedFile
-from latebind.config.libraries import libraries
+from latebind.config.described import DescribedFile, libraries
 from latebind.errors import InputError
 from latebind.formats import name_projects
 from latebind.tables.presets import RuntimePreset, preset, presets

@@ -94,7 +94,7 @@ def _explain(code: str) -> None:
 def _make_policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
     """The project's own rules if it is named or its dist/ is audited; else the rules for any package."""
     from latebind.checks.policy import BindingPolicy, project_policy, runtimes_named
-    from latebind.config.libraries import libraries
+    from latebind.config.described import libraries
     from loadcheck.engine.choice import Choice
 
     anyone = Choice(profile="runtime" if arguments.preset else "loads")

@@ -33,8 +33,7 @@ def declare_headers(add: Add) -> None:
 
 def _headers(arguments: argparse.Namespace) -> int:
     from latebind.config.described import RUNTIME_VERSION
-    from latebind.headers.get import get_headers
-    from latebind.headers.record import write_headers
+    from latebind.headers import get_headers, write_headers
     from latebind.tables.presets import preset
     from loadcheck.text import plural
 

@@ -60,7 +60,7 @@ def declare_new(add: Add) -> None:
 
 def _new(arguments: argparse.Namespace) -> int:
     from latebind.adopt.new import make_project
-    from latebind.config.ep import EP_FLOOR
+    from latebind.config.plugin import EP_FLOOR
     from latebind.tables.presets import preset
     from loadcheck.text import plural
 
@@ -78,9 +78,8 @@ def _new(arguments: argparse.Namespace) -> int:
 
 def _add_headers(include: Path) -> str:
     """Put the headers that an execution provider is compiled with into a folder; the command for later without them."""
-    from latebind.config.ep import EP_FLOOR, EP_RUNTIME
-    from latebind.headers.get import get_headers
-    from latebind.headers.record import write_headers
+    from latebind.config.plugin import EP_FLOOR, EP_RUNTIME
+    from latebind.headers import get_headers, write_headers
     from latebind.tables.presets import preset
 
     runtime = preset(EP_RUNTIME)

@@ -14,8 +14,7 @@ from latebind.commands.common import Add, add_format, add_target, new_folder, pr
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
-    from latebind.build.stub import InstalledHeaders, Stub
-    from latebind.build.stubtable import StubSource
+    from latebind.build.stub import InstalledHeaders, Stub, StubSource
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
 
@@ -102,10 +101,10 @@ def _targets(arguments: argparse.Namespace) -> list[Target]:
 def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSource:
     """What the stub is made of; prints what cannot be in it. Raises LatebindError for a runtime without a stub."""
     from latebind.build.functions import list_called
-    from latebind.build.stubtable import stub_source
+    from latebind.build.stub import stub_source
     from latebind.config.file import load_described
     from latebind.system.log import LOG
-    from latebind.tables.libraries import library_files
+    from latebind.tables.presets import library_files
 
     known = library_files().get(arguments.runtime)
     if known or arguments.runtime.endswith(".toml"):

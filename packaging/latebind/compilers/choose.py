@@ -16,8 +16,8 @@ from latebind.model import Target
 from latebind.system.programs import which_all
 from latebind.system.run import run
 
-CMAKE_REQUIREMENT = "cmake>=3.25"
-NINJA_REQUIREMENT = "ninja>=1.10"
+BUILD_PROGRAMS = {"cmake": "cmake>=3.25", "ninja": "ninja>=1.10"}
+"""The programs that every build needs, each with what supplies it."""
 TOOLCHAIN_VARIABLE = "LATEBIND_TOOLCHAIN"
 """With it, the user who installs a package chooses the compiler: a value of `toolchain` in latebind.toml."""
 TOOLCHAINS = ("host", "zig")
@@ -100,10 +100,8 @@ def installers_toolchain(configured: str, target: Target, sources: Iterable[Path
 
 def missing_requirements(name: str) -> list[str]:
     """The distributions that supply what this machine lacks to build with a toolchain."""
-    requirements = [] if program("cmake") else [CMAKE_REQUIREMENT]
-    requirements += [] if program("ninja") else [NINJA_REQUIREMENT]
-    requirements += [ZIG_REQUIREMENT] if name == "zig" and find_zig() is None else []
-    return requirements
+    missing = [requirement for needed, requirement in BUILD_PROGRAMS.items() if program(needed) is None]
+    return [*missing, ZIG_REQUIREMENT] if name == "zig" and find_zig() is None else missing
 
 
 def program(name: str) -> Path | None:
@@ -124,9 +122,9 @@ def _starts(path: Path) -> bool:
         return False
 
 
-def require(name: str, requirement: str) -> Path:
-    """A program that the build cannot do without. Raises BuildError with the command that installs it."""
+def require(name: str) -> Path:
+    """One of BUILD_PROGRAMS. Raises BuildError with the command that installs it."""
     path = program(name)
     if path is None:
-        raise BuildError(f"{name} is not installed", advice=f'Run: pip install "{requirement}"')
+        raise BuildError(f"{name} is not installed", advice=f'Run: pip install "{BUILD_PROGRAMS[name]}"')
     return path

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.compilers.launchers import launchers
 from latebind.errors import BuildError, NotRun
 from latebind.model import Target
 from latebind.system.programs import which
@@ -62,6 +61,16 @@ class _Host:
 
     def first_use(self, *_: object) -> AbstractContextManager[None]:
         return nullcontext()
+
+
+def launchers(first: Sequence[str] = ()) -> list[str]:
+    """CMake arguments for the launchers of each language: `first`, and ccache if it is on PATH.
+
+    sccache is not taken by itself: it starts a server, and does not know `zig cc` (0.16).
+    """
+    ccache = which("ccache")
+    programs = [*first, *([ccache.as_posix()] if ccache else [])]
+    return [f"-DCMAKE_{language}_COMPILER_LAUNCHER={';'.join(programs)}" for language in ("C", "CXX") if programs]
 
 
 @cache

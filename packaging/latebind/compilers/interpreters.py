@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -157,8 +156,10 @@ def _below(root: Path, pattern: str) -> list[Path]:
 def _probe(path: Path) -> Interpreter | None:
     """What a program reports about itself; None when it is not a CPython for wheels, or does not answer."""
     try:
-        output = run([path, "-I", "-c", _PROBE], timeout=_TIME_LIMIT, env=_bare()).output
-        answer = msgspec.convert(json.loads(output.strip().splitlines()[-1]), _Answer)
+        # The caller's environment without what changes how a Python starts.
+        bare = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+        output = run([path, "-I", "-c", _PROBE], timeout=_TIME_LIMIT, env=bare).output
+        answer = msgspec.json.decode(output.strip().splitlines()[-1], type=_Answer)
     except (ToolError, ValueError, IndexError):
         return None
     if answer.implementation != "cpython" or not answer.wide:
@@ -172,8 +173,3 @@ def _probe(path: Path) -> Interpreter | None:
         headers=headers if (headers / "Python.h").is_file() else None,
         threaded=answer.threaded,
     )
-
-
-def _bare() -> dict[str, str]:
-    """The caller's environment without what changes how a Python starts."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}

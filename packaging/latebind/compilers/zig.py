@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.compilers.host import compiler_version, has_cxx, own_targets, steers
+from latebind.compilers.host import compiler_version, has_cxx, launchers, own_targets, steers
 from latebind.compilers.indirect import complete_indirect_symbols
-from latebind.compilers.launchers import identify_compiler, launchers
 from latebind.errors import NotRun
 from latebind.fill import fill
 from latebind.model import Target
@@ -165,7 +164,8 @@ class _Zig:
     def environment(self, tree: Path) -> Mapping[str, str]:
         variables = {key: value for key, value in os.environ.items() if not steers(key)}
         variables |= {**zig_variables(self.zig, tree.parent), "ZIG_LOCAL_CACHE_DIR": str(tree / ".zig-cache")}
-        return identify_compiler(variables, self.identity())
+        # How ccache recognizes the compiler: by version, as each environment has its own copy.
+        return {"CCACHE_COMPILERCHECK": f"string:{self.identity()}", **variables}
 
     def folders(self, tree: Path) -> tuple[Path, ...]:
         return (Path(zig_variables(self.zig, tree.parent)[_LIBRARY_VARIABLE]),)

@@ -1,63 +1,76 @@
-"""Checks of a configuration that types cannot express: names that must exist, valid versions."""
+"""Checks of a configuration that types cannot express: names that must exist, valid versions, plain texts, sources."""
 
 from __future__ import annotations
 
 import re
 from keyword import iskeyword
-from typing import TYPE_CHECKING
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from latebind.config.check_runtimes import check_runtimes, is_known
+from latebind.config.config import BACKEND
+from latebind.config.described import DISTRIBUTION, problems, version_problems
 from latebind.config.document import AUTHOR
 from latebind.config.extension import package_keys
-from latebind.config.reader import Reader, nearest
-from latebind.config.sdk import SdkConfig
+from latebind.config.package import SdkConfig
+from latebind.config.reader import Reader, format_key, nearest
 from latebind.config.verification import ANY_VERSION
+from latebind.errors import LatebindError
 from latebind.registry import collect
 from latebind.semver import version_of
+from latebind.tables.presets import library_files, presets
 from latebind.tables.targets import targets
 from loadcheck.model import Rid
 from loadcheck.tables.pythonabi import PYTHONS, kind_problem
+from loadcheck.text import DOCS, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
     from latebind.config.config import Config
+    from latebind.config.described import DescribedRuntime
     from latebind.config.document import ProjectTable
     from latebind.config.package import WheelConfig
     from latebind.config.reader import Key
-    from latebind.config.verification import VerifyData
+    from latebind.config.runtime import RuntimeUse
+    from latebind.config.verification import Verify, VerifyOwn
 
 _MINOR = re.compile(r"^3\.\d+$")
-_DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])$")
-"""packaging.python.org, "Names and normalization"."""
 _CMAKE_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
 """The form that CMake's names of packages, variables and targets share."""
+_ENTRIES = ("minimum", "each-minor", "latest")
+_FREE = (("audit", "waive"), ("native", "define"))
+"""Where texts of several lines are useful: reports escape reasons, and CMake gets definitions as they are."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Control characters, line ends, and what reorders the text around it."""
+_SEPARATORS = "/\\:"
+_BACKENDS = ("hatchling.build", BACKEND)
+"""The build backends that run latebind's hooks. A project may wrap one in a backend of its own (`backend-path`)."""
+_HATCHLING = (
+    'Write build-backend = "hatchling.build", requires = ["hatchling>=1.29", "latebind>=0.1"] and latebind\'s two '
+    f"hooks: {DOCS}/howto/adopt.md"
+)
 
 
 def check_config(config: Config, reader: Reader) -> None:
     """All of it that needs no file."""
     document = config.document
     _check_project(document.project, reader)
-    rids = [str(rid) for rid in targets()]
-    for path, rid in [
-        *((("targets", "include"), rid) for rid in document.targets.include),
-        *((("targets", rid), rid) for rid in document.targets.options),
-    ]:
-        if rid not in rids:
-            reader.problem(path, f"{rid!r} is not a target", nearest(rid, rids))
     for rid in document.targets.include:
-        platform = targets().get(Rid(rid))
-        if (
-            platform is not None
-            and platform.libc == "glibc"
-            and Version(document.targets.glibc) < Version(platform.floor)
-        ):
-            text = f"{rid} cannot be built for glibc {document.targets.glibc}: the oldest is {platform.floor}"
+        reader.check_known(("targets", "include"), rid, "a target", targets())
+        platform, glibc = targets().get(Rid(rid)), document.targets.glibc
+        if platform is not None and platform.libc == "glibc" and Version(glibc) < Version(platform.floor):
+            text = f"{rid} cannot be built for glibc {glibc}: the oldest is {platform.floor}"
             reader.problem(("targets", "glibc"), text, f'Write glibc = "{platform.floor}" or newer.')
     for rid in document.targets.options:
+        reader.check_known(("targets", rid), rid, "a target", targets())
         _check_excluded(config, reader, rid)
-    check_runtimes(config, reader)
+    _check_runtimes(config, reader)
     _check_verify(config, reader)
     _check_release(config, reader)
     _check_packages(config, reader)
@@ -66,8 +79,7 @@ def check_config(config: Config, reader: Reader) -> None:
 def _check_excluded(config: Config, reader: Reader, rid: str) -> None:
     here, excluded = ("targets", rid, "exclude"), config.excluded(rid)
     for name in excluded:
-        if name not in config.packages:
-            reader.problem(here, f"{name!r} is not a package of this project", nearest(name, config.packages))
+        reader.check_known(here, name, "a package of this project", config.packages)
     if rid in config.document.targets.include and set(config.packages) <= set(excluded):
         reader.problem(
             here, f"{rid} has no package left", f"Remove {rid} from targets.include, or a name from this list."
@@ -101,51 +113,45 @@ def _check_project(project: ProjectTable, reader: Reader) -> None:
 
 
 def _check_release(config: Config, reader: Reader) -> None:
-    unverified = config.document.release.unverified
-    kinds = (
-        list(dict.fromkeys(str(consumer.kind) for consumer in collect("consumer", "CONSUMERS"))) if unverified else []
-    )
+    here, unverified = ("release", "unverified"), config.document.release.unverified
+    kinds = {str(consumer.kind) for consumer in collect("consumer", "CONSUMERS")} if unverified else set[str]()
     for key in unverified:
         kind, slash, rid = key.partition("/")
-        if kinds and kind not in kinds:  # the copy of latebind in an sdist has no consumers
-            reader.problem(("release", "unverified"), f"{kind!r} is not a kind of package", nearest(kind, kinds))
-        elif slash and rid not in config.document.targets.include:
+        if kinds:  # the copy of latebind in an sdist has no consumers
+            reader.check_known(here, kind, "a kind of package", kinds)
+        if slash and rid not in config.document.targets.include:
             text = f"{rid!r} in {key!r} is not a target of this project"
-            reader.problem(("release", "unverified"), text, nearest(rid, config.document.targets.include))
+            reader.problem(here, text, nearest(rid, config.document.targets.include))
 
 
 def _check_verify(config: Config, reader: Reader) -> None:
     verify = config.document.verify
     for rid in verify.each_minor:
-        if rid not in targets():
-            reader.problem(("verify", "each_minor"), f"{rid!r} is not a target", nearest(rid, map(str, targets())))
+        reader.check_known(("verify", "each_minor"), rid, "a target", targets())
     for minor in verify.pythons:
         if not _MINOR.match(minor):
             reader.problem(("verify", "pythons"), f"{minor!r} is not a minor version of CPython", 'Write it as "3.11".')
-    advice = 'Write the runtime version from which the number applies: { "1.19" = 1000 }.'
-    counts: dict[tuple[Key, ...], dict[str, int]] = {("verify", "at_least"): verify.at_least}
-    for name, settings in verify.own.items():
-        counts["verify", "own", name, "at_least"] = settings.at_least
-    _check_data(config, reader)
-    for where, versions in counts.items():
-        for version in [text for text in versions if version_of(text) is None]:
-            reader.problem(where, f"{version!r} is not a version", advice)
-
-
-def _check_data(config: Config, reader: Reader) -> None:
-    verify = config.document.verify
-    data: dict[tuple[Key, ...], VerifyData | None] = {("verify", "data"): verify.data}
-    data |= {("verify", "own", name, "data"): settings.data for name, settings in verify.own.items()}
-    for where, settings in data.items():
-        for version in settings.requires if settings is not None else ():
-            if version != ANY_VERSION and version_of(version) is None:
-                advice = 'Write the runtime version from which they apply, { "1.19" = ["onnx==1.16.2"] }, or default.'
-                reader.problem((*where, "requires"), f"{version!r} is not a version", advice)
+    tables: dict[tuple[Key, ...], Verify | VerifyOwn] = {("verify",): verify}
+    tables |= {("verify", "own", name): own for name, own in verify.own.items()}
+    for where, table in tables.items():
+        _check_versions(reader, where, table)
     first, *others = [runtime.name for runtime in config.document.runtime] or [""]
     if verify.data is not None and set(verify.data.requires) - {ANY_VERSION}:
         for name in (name for name in others if verify.own.get(name) is None or verify.own[name].data is None):
             text = f"the versions in verify.data.requires are versions of {first}, not of {name}"
             reader.problem(("verify", "data", "requires"), text, f"Add [verify.own.{name}] with data of its own.")
+
+
+def _check_versions(reader: Reader, where: tuple[Key, ...], table: Verify | VerifyOwn) -> None:
+    """Check the versions of the runtime that are keys."""
+    for version in table.at_least:
+        if version_of(version) is None:
+            advice = 'Write the runtime version from which the number applies: { "1.19" = 1000 }.'
+            reader.problem((*where, "at_least"), f"{version!r} is not a version", advice)
+    for version in table.data.requires if table.data is not None else ():
+        if version != ANY_VERSION and version_of(version) is None:
+            advice = 'Write the runtime version from which they apply, { "1.19" = ["onnx==1.16.2"] }, or default.'
+            reader.problem((*where, "data", "requires"), f"{version!r} is not a version", advice)
 
 
 def _check_packages(config: Config, reader: Reader) -> None:
@@ -163,10 +169,8 @@ def _check_packages(config: Config, reader: Reader) -> None:
         _check_sdk(config, reader, name)
         others = [other for other in config.packages if other != name]
         for other in package.requires:
-            if other not in others:
-                text = f"{other!r} is not another package of this project"
-                reader.problem(("package", name, "requires"), text, nearest(other, others))
-        if all(map(is_known, config.document.runtime)):
+            reader.check_known(("package", name, "requires"), other, "another package of this project", others)
+        if all(map(_is_known, config.document.runtime)):
             _check_bound(config, reader, name)
 
 
@@ -176,7 +180,7 @@ def _check_names(config: Config, reader: Reader, name: str, wheel: WheelConfig) 
     if config.packages[name].hosted is None and not (wheel.source or wheel.name):
         advice = 'Write source = the folder of its pyproject.toml; or, if your own build makes the wheel, name = "...".'
         reader.problem(here, "the wheel has neither source nor name", advice)
-    elif not _DISTRIBUTION.match(config.wheel_name(name)):
+    elif not DISTRIBUTION.match(config.wheel_name(name)):
         text = f"{config.wheel_name(name)!r} is not the name of a distribution"
         reader.problem(here, text, f"Set package.{name}.wheel.name.")
     if not _is_module(wheel.module_name):
@@ -211,12 +215,9 @@ def _pythons_problem(config: Config, name: str) -> tuple[str, str] | None:
 def _check_bound(config: Config, reader: Reader, name: str) -> None:
     """Check that the runtime of a package is one of the project's."""
     package, used = config.packages[name], [runtime.name for runtime in config.document.runtime]
-    if package.runtime and package.runtime not in used:
-        advice = nearest(package.runtime, used)
-        reader.problem(
-            ("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] of this project", advice
-        )
-    elif package.wheel is not None:
+    if package.runtime:
+        reader.check_known(("package", name, "runtime"), package.runtime, "a [[runtime]] of this project", used)
+    if package.wheel is not None and package.runtime in ("", *used):
         _check_supply(config, reader, name, package.wheel)
 
 
@@ -248,3 +249,197 @@ def _check_sdk(config: Config, reader: Reader, name: str) -> None:
     if isinstance(package.sdk, SdkConfig) and package.sdk.soversion != config.soversion:
         text = f"package {name} has soversion {package.sdk.soversion}, but another package has {config.soversion}"
         reader.problem((*here, "soversion"), text, "Use the same number: one SDK archive contains all packages.")
+
+
+def _check_runtimes(config: Config, reader: Reader) -> None:
+    """All of it that needs no file."""
+    for index, runtime in enumerate(config.document.runtime):
+        here: tuple[Key, ...] = ("runtime", index)
+        for keys, text, advice in version_problems("minimum", runtime.minimum):
+            reader.problem((*here, *keys), text, advice)
+        if runtime.describe is None:
+            _check_preset(reader, runtime, here)
+        else:
+            _check_described(config, reader, runtime, runtime.describe, here)
+        _check_drop_in(reader, runtime, here)
+    names = [runtime.name for runtime in config.document.runtime]
+    for index, name in enumerate(names):
+        if name and name in names[:index]:
+            reader.problem(("runtime", index), f"{name} is a [[runtime]] twice", "Keep one of them.")
+    if all(map(_is_known, config.document.runtime)):  # one cause, one problem
+        _check_tried(config, reader, names)
+        _check_used(config, reader, names)
+
+
+def _check_used(config: Config, reader: Reader, names: Sequence[str]) -> None:
+    """A runtime that no package binds would get test cases, in which its absence changes nothing."""
+    if any(package.runtime not in ("", *names) for package in config.packages.values()):  # reported there
+        return
+    bound = [config.runtime_of(name) for name in config.packages]
+    for index, runtime in enumerate(config.document.runtime):
+        if runtime not in bound:
+            package = next(iter(config.packages))
+            advice = f'Write runtime = "{runtime.name}" below [package.{package}], or remove the [[runtime]].'
+            reader.problem(("runtime", index), f"no package binds {runtime.name}", advice)
+
+
+def _is_known(runtime: RuntimeUse) -> bool:
+    """Whether its name is one that other keys can refer to; an unknown preset is a problem of its own."""
+    return runtime.describe is not None or runtime.preset in presets()
+
+
+def _list_presets() -> tuple[str, ...]:
+    return (*presets(), *library_files())
+
+
+def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
+    if not runtime.preset:
+        text = "a runtime has neither preset nor description"
+        advice = f"Write preset = one of {', '.join(_list_presets())}, or describe it below [runtime.describe]."
+        reader.problem(here, text, advice)
+        return
+    reader.check_known((*here, "preset"), runtime.preset, "a known runtime", _list_presets())
+    preset, minimum = presets().get(runtime.preset), version_of(runtime.minimum)
+    if preset is not None and minimum is not None and minimum < Version(preset.floor):
+        reader.problem(
+            (*here, "minimum"),
+            f"{preset.title} {runtime.minimum} cannot be the minimum: {preset.floor_reason}",
+            f'Write minimum = "{preset.floor}".',
+        )
+
+
+def _check_drop_in(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
+    if runtime.drop_in and runtime.describe and runtime.describe.stub is None:
+        advice = f"List its functions below [runtime.describe.stub], or use a preset: {', '.join(_list_presets())}."
+        reader.problem((*here, "drop_in"), f"there is no stub of {runtime.name}", advice)
+    elif runtime.headers and not runtime.drop_in:
+        text = "headers has an effect only with drop_in"
+        reader.problem((*here, "headers"), text, "Write drop_in = true, or remove headers.")
+
+
+def _check_described(
+    config: Config, reader: Reader, runtime: RuntimeUse, described: DescribedRuntime, here: tuple[Key, ...]
+) -> None:
+    if runtime.preset:
+        text = f"a runtime has both the preset {runtime.preset} and a description"
+        reader.problem((*here, "preset"), text, "Remove preset or [runtime.describe].")
+    if not any((described.python, *(variant.python for variant in described.variants))):
+        text = "no wheel supplies the runtime, so nothing can be verified"
+        reader.problem(
+            (*here, "describe"), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }.'
+        )
+    platforms = (targets().get(Rid(rid)) for rid in config.document.targets.include)
+    for keys, text, advice in problems(
+        described, runtime.minimum, [platform.system for platform in platforms if platform is not None]
+    ):
+        reader.problem((*here, "describe", *keys), f"{format_key((*here, 'describe', *keys))}: {text}", advice)
+
+
+def _check_tried(config: Config, reader: Reader, names: Sequence[str]) -> None:
+    verify = config.document.verify
+    for key, name in [*(("own", name) for name in verify.own), *(("runtimes", name) for name in verify.runtimes)]:
+        reader.check_known(("verify", key, name), name, "a [[runtime]] of this project", names)
+    for name, versions in verify.runtimes.items():
+        for version in versions:
+            if version not in _ENTRIES and version_of(version) is None:
+                advice = nearest(version, _ENTRIES)
+                reader.problem(("verify", "runtimes", name), f"{version!r} is not a version", advice)
+
+
+def check_texts(raw: dict[str, Any], reader: Reader) -> None:
+    """Check that keys and texts are plain lines, and that the project's name can be part of a file name."""
+    for path, text in _list_texts(raw, ()):
+        if _CONTROL.search(text):
+            key = printable(format_key(path))
+            reader.problem(path, f"{key} has line breaks or control characters", "Write it as one plain line.")
+    project = raw.get("project")
+    name = project.get("name", "") if isinstance(project, dict) else ""
+    if isinstance(name, str) and set(_SEPARATORS) & set(name):
+        text = f"project.name contains one of {' '.join(_SEPARATORS)}, but file names contain the project's name"
+        reader.problem(("project", "name"), text, "Remove the character from the name.")
+
+
+def _list_texts(value: Any, path: tuple[Key, ...]) -> Iterator[tuple[tuple[Key, ...], str]]:
+    """All keys and texts of a table, each with its place."""
+    if path[:2] in _FREE or (path[:1] == ("targets",) and path[2:3] == ("define",)):
+        return
+    if isinstance(value, str):
+        yield path, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        if isinstance(key, str):
+            yield (*path, key), key
+        yield from _list_texts(inner, (*path, key))
+
+
+def check_source(config: Config, reader: Reader) -> None:
+    """Check that native source and headers exist, and that wheels have the names of their sources."""
+    document = config.document
+    source = config.native_source
+    if not source.resolve().is_relative_to(config.root):
+        reader.problem(("native", "source"), f"the native source {document.native.source} is outside {config.root}")
+    elif config.is_built_elsewhere:
+        _check_external(config, reader)
+    elif not (config.cmake_source / "CMakeLists.txt").is_file():
+        key = "cmake" if document.native.cmake else "source"
+        folder = "/".join(filter(None, [document.native.source, document.native.cmake]))
+        reader.problem(
+            ("native", key),
+            f"the native source {folder}/CMakeLists.txt does not exist",
+            f"Set native.{key} to the folder of the top-level CMakeLists.txt. If another build system makes the native "
+            'files, write build = "external" below [native].',
+        )
+    for index, runtime in enumerate(document.runtime):
+        if runtime.headers and runtime.drop_in and not (source / runtime.headers).is_dir():
+            headers = PurePosixPath(document.native.source, runtime.headers)
+            reader.problem(
+                ("runtime", index, "headers"),
+                f"the folder {runtime.headers} does not exist",
+                f"Name the folder of the headers, or run: latebind headers {runtime.name} {runtime.minimum} "
+                f"--output {headers}",
+            )
+    if not config.unpacked:  # an sdist has the wheel source of one package alone
+        _check_wheel_sources(config, reader)
+
+
+def _check_external(config: Config, reader: Reader) -> None:
+    """Check that the folder is there, and that nothing is set that only a build by latebind could follow."""
+    native = config.document.native
+    if not config.native_source.is_dir():
+        text = f"the native source {native.source} is not a folder"
+        reader.problem(("native", "source"), text, 'Name the folder of the native code, such as source = "src".')
+    for key in ("cmake", "sources", "define", "hide", "symbols"):
+        if getattr(native, key):
+            text = f'native.{key} has no effect with build = "external"'
+            reader.problem(("native", key), text, f"Remove {key}, and set it in your own build.")
+
+
+def _check_wheel_sources(config: Config, reader: Reader) -> None:
+    for name, source in config.wheel_sources.items():
+        path = config.root / source / "pyproject.toml"
+        tables = _read_pyproject(path)
+        own_name, wheel_name = _find(tables, "project", "name"), config.wheel_name(name)
+        if own_name and canonicalize_name(own_name) != canonicalize_name(wheel_name):
+            shown = PurePosixPath(source, "pyproject.toml")
+            message = f"the wheel is named {own_name} in {shown}, but {wheel_name} in {config.file.name}"
+            reader.problem(("package", name, "wheel"), message, f'Set package.{name}.wheel.name = "{own_name}".')
+        backend = _find(tables, "build-system", "build-backend") or "setuptools"
+        if own_name and backend not in _BACKENDS and not _find(tables, "build-system", "backend-path"):
+            message = f"{backend} does not run latebind's hooks, which put the native files into the wheel"
+            where = f"{path}: build-system.build-backend"
+            reader.problems.append(LatebindError(message, where=where, advice=_HATCHLING))
+
+
+def _read_pyproject(path: Path) -> dict[str, Any]:
+    """A pyproject.toml's tables; no tables where others will report what is wrong."""
+    try:
+        return msgspec.toml.decode(path.read_text("utf-8-sig"))  # type: ignore[no-any-return]
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _find(tables: dict[str, Any], table: str, key: str) -> str:
+    """The value of a key as text; "" where it isn't there, or the table is none."""
+    values = tables.get(table)
+    value = values.get(key, "") if isinstance(values, dict) else ""
+    return value if isinstance(value, str) else "".join(map(str, value if isinstance(value, list) else ()))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.config.native import TargetOptions
-from latebind.config.sdk import SdkConfig
+from latebind.config.package import SdkConfig
 from latebind.config.verification import VerifyOwn
 from latebind.errors import LatebindError
 from latebind.tables.targets import host_rid, target
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.document import Document, ProjectTable
-    from latebind.config.ep import EpConfig
     from latebind.config.native import TomlValue
     from latebind.config.package import Package
+    from latebind.config.plugin import EpConfig
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
     from loadcheck.model import Rid

@@ -1,19 +1,22 @@
-"""A runtime that latebind has no preset for, as latebind.toml describes it.
+"""A runtime that latebind has no preset for, as latebind.toml or a file describes it.
 
-Reads no files. What a preset says in full is derived here from the little that a project knows.
+What a preset says in full is derived here from the little that a project knows.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from itertools import pairwise
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 from packaging.version import Version
 
-from latebind.config.nuget_id import NugetId  # noqa: TC001  # tools read the types of the tables
-from latebind.config.reader import Table
+from latebind.config.package import NugetId  # tools read the types of the tables
+from latebind.config.reader import Key, Table
 from latebind.semver import version_of
 from latebind.tables.presets import (
     NO_PYTHON,
@@ -25,10 +28,14 @@ from latebind.tables.presets import (
     RuntimePreset,
     RuntimeVariant,
     StubNames,
+    join_names,
+    library_files,
+    presets,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
 RUNTIME_NAME = re.compile(r"^[a-z][a-z0-9_]*$")
 C_FUNCTION = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
@@ -38,17 +45,25 @@ WIDE = 64
 """Bits of an integer that is no int."""
 NUMBERS = {"two-numbers": 2, "three-numbers": 3, "four-numbers": 4}
 """How many numbers `entry` writes, by the form of the version."""
-
-
-class DescribedFiles(Table, frozen=True):
-    """The file names of the runtime's library on each system."""
-
-    linux: Annotated[
-        tuple[str, ...],
-        Meta(description="File names on Linux, in order of preference. Names with * are only for folders."),
-    ] = ()
-    macos: Annotated[tuple[str, ...], Meta(description="File names on macOS, in the same form.")] = ()
-    windows: Annotated[tuple[str, ...], Meta(description="File names on Windows, in the same form.")] = ()
+Problem = tuple[tuple[Key, ...], str, str]
+"""The keys below the description, what is wrong, what to do."""
+_FUNCTIONS = re.compile(r"^[A-Za-z_*][A-Za-z0-9_*?]*$")
+_LINKED = re.compile(r"^[A-Za-z0-9_.:+-]*$")
+_SCALES = (2, 3)
+"""How many numbers a scale has."""
+_BITS = {"integer": (32, WIDE), "structure": (8, 16, 32)}
+_ROOT = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*/[A-Za-z0-9_./-]+$")
+_PLACEHOLDER = re.compile(r"\{(major|minor)\}")
+_SIGN = re.compile(r"^[A-Za-z0-9_./+-]+$")
+DISTRIBUTION = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")
+"""packaging.python.org, "Names and normalization"."""
+_FILES = {
+    "linux": (re.compile(r"(?=.*\.so(\.|\*|$))[A-Za-z0-9_.*+-]+$"), "libthing.so"),
+    "macos": (re.compile(r"[A-Za-z0-9_.*+-]*\.dylib$"), "libthing.dylib"),
+    "windows": (re.compile(r"[A-Za-z0-9_.*+-]*\.dll$", re.IGNORECASE), "thing.dll"),
+}
+"""The form of a library's file name on each system, and an example."""
+_NO_FUNCTION = "is not the name of a C function"
 
 
 class DescribedPython(Table, frozen=True):
@@ -76,19 +91,19 @@ class DescribedVariant(Table, frozen=True, kw_only=True):
         str,
         Meta(description="Oldest suitable version of this major version, unless the library reports none."),
     ] = ""
-    files: Annotated[DescribedFiles, Meta(description="File names of the library.")]
+    files: Annotated[PerSystem, Meta(description="File names of the library.")]
     python: Annotated[DescribedPython | None, Meta(description="The wheels that supply it.")] = None
     advice: Annotated[
         str,
         Meta(description="Command that installs it, for messages."),
     ] = ""
     companions: Annotated[
-        DescribedFiles,
+        PerSystem,
         Meta(
             description="Files that the library opens by itself, such as libthing-core.so.{major}.{minor}. Without "
             "them, it counts as incomplete."
         ),
-    ] = DescribedFiles()
+    ] = PerSystem()
     signs: Annotated[
         tuple[str, ...],
         Meta(
@@ -203,7 +218,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             "version, leave it out."
         ),
     ] = ""
-    files: Annotated[DescribedFiles, Meta(description="File names of the library.")] = DescribedFiles()
+    files: Annotated[PerSystem, Meta(description="File names of the library.")] = PerSystem()
     python: Annotated[
         DescribedPython | None,
         Meta(description="The wheels that supply the runtime. `latebind stub` needs none if there is `advice`."),
@@ -258,10 +273,8 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     def preset(self) -> RuntimePreset:
         """The same in the form of a preset."""
         systems = msgspec.structs.asdict(self.every_file)
-        plain = {key: tuple(name for name in names if "*" not in name) for key, names in systems.items()}
-        copies = tuple(
-            dict.fromkeys(glob for key, names in plain.items() for name in names for glob in _copies(key, name))
-        )
+        plain = [(system, name) for system, names in systems.items() for name in names if "*" not in name]
+        copies = tuple(dict.fromkeys(glob for system, name in plain for glob in _copies(system, name)))
         supplies = tuple(supply for supply in (self.python, *(variant.python for variant in self.variants)) if supply)
         minimums = {
             distribution: variant.minimum
@@ -293,15 +306,9 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
         )
 
     @property
-    def every_file(self) -> DescribedFiles:
+    def every_file(self) -> PerSystem:
         """The file names of all variants, the best first."""
-        parts = (self.files, *(variant.files for variant in self.variants))
-        return DescribedFiles(
-            **{
-                system: tuple(dict.fromkeys(name for part in parts for name in getattr(part, system)))
-                for system in DescribedFiles.__struct_fields__
-            }
-        )
+        return join_names([self.files, *(variant.files for variant in self.variants)])
 
     @property
     def oldest(self) -> str:
@@ -334,6 +341,17 @@ class DescribedFile(DescribedRuntime, frozen=True, kw_only=True):
     minimum: Annotated[str, Meta(description="Oldest version that works.")] = ""
 
 
+def read_description(file: Path) -> DescribedFile:
+    """A description of a library. Raises msgspec.ValidationError or msgspec.DecodeError for another file."""
+    return msgspec.toml.decode(file.read_bytes(), type=DescribedFile)
+
+
+@cache
+def libraries() -> Mapping[str, RuntimePreset]:
+    """The libraries that latebind itself describes, in the form of presets, by name."""
+    return {name: read_description(file).preset() for name, file in library_files().items()}
+
+
 def link_name(file: str) -> str:
     """What linkers take after -l for a library: `png16` for libpng16.so.16."""
     return re.sub(r"^lib|\.(so|dylib)\b.*$", "", file)
@@ -356,7 +374,7 @@ def _variant(variant: DescribedVariant) -> RuntimeVariant:
     return RuntimeVariant(
         minimum=variant.minimum,
         advice=variant.advice or f'pip install "{requirement}"',
-        companions=PerSystem(**msgspec.structs.asdict(variant.companions)),
+        companions=variant.companions,
         signs=variant.signs,
     )
 
@@ -371,3 +389,187 @@ def _copies(system: str, name: str) -> tuple[str, ...]:
         return (f"{stem}.dylib", f"{stem}.[0-9]*.dylib")
     stem = name[: -len(".dll")]
     return (f"{stem}.dll", f"{stem}-[0-9a-f]*.dll")
+
+
+def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) -> Iterator[Problem]:
+    """What types cannot check in a description; `systems` are those of the project's targets."""
+    yield from _name_problems(described)
+    if described.stub:
+        yield from _stub_problems(described.stub)
+    yield from _version_form_problems(described)
+    yield from _built_problems(described, minimum)
+    yield from _every_file_problems(described, systems)
+    what = "is not a folder below an environment variable"
+    yield from _misfits(("roots",), described.roots, _ROOT, what, "Write it as THING_HOME/lib.")
+    for index, variant in enumerate(described.variants):
+        for keys, text, advice in _variant_problems(described, variant):
+            yield ("variants", index, *keys), text, advice
+    yield from _apart_problems(described) if described.variants else _supply_problems(described)
+
+
+def _misfits(
+    here: tuple[Key, ...], values: Iterable[str], form: re.Pattern[str], what: str, advice: str
+) -> Iterator[Problem]:
+    """A problem for each value that does not have the form."""
+    return ((here, f"{value!r} {what}", advice) for value in values if not form.match(value))
+
+
+def _name_problems(described: DescribedRuntime) -> Iterator[Problem]:
+    if described.name in presets():
+        text = f"{described.name} is a runtime that latebind knows"
+        yield ("name",), text, f'Write preset = "{described.name}" instead of the description, or choose another name.'
+    advice = "Use lowercase letters, digits and _, starting with a letter."
+    yield from _misfits(("name",), [described.name], RUNTIME_NAME, "cannot be part of a name in C", advice)
+    what, advice = "cannot be the name of an environment variable", f"{described.name.upper()}_LIB_PATH"
+    variables = [described.environment] if described.environment else []
+    yield from _misfits(("environment",), variables, C_FUNCTION, what, f"Leave it out to use {advice}.")
+    yield from _advice_problems(described.advice)
+    if not described.title.isprintable() or set('"\\*') & set(described.title):
+        yield ("title",), f"{described.title!r} is not a plain title", 'Write it without ", \\, * and line breaks.'
+    advice = "Name an exported function: nm -D lists them."
+    yield from _misfits(("entry",), [described.entry], C_FUNCTION, _NO_FUNCTION, advice)
+
+
+def _advice_problems(advice: str) -> Iterator[Problem]:
+    if not advice.isprintable():
+        yield ("advice",), "the advice has line breaks or control characters", "Write one plain line."
+
+
+def version_problems(key: str, version: str) -> Iterator[Problem]:
+    """A problem of the key unless the version has the form that C code can have."""
+    if not version:
+        yield (), f"{key} is missing", f'Write a version: {key} = "1.19".'
+    elif not RUNTIME_VERSION.match(version):
+        yield (key,), f"{version!r} does not have two or three numbers", "Write it as 1.19 or 1.19.2."
+
+
+def _version_form_problems(described: DescribedRuntime) -> Iterator[Problem]:
+    is_integer, units = described.version.startswith("integer"), described.scale
+    may_be_number = is_integer or described.version in ("text", "variable")
+    most = 2**63 if described.bits == WIDE and described.version == "integer" else 2**32
+    is_falling = all(above > below for above, below in pairwise((most, *units, 0)))
+    if (is_integer or (units and may_be_number)) and not (len(units) in _SCALES and is_falling):
+        text = f'version = "{described.version}" needs two or three falling numbers as its scale'
+        example = "scale = [10000, 100, 1] if 20304 is 2.3.4"
+        advice = f"Write what one major, one minor and one patch version count: {example}."
+        yield ("scale",), text, advice
+    if described.bits not in _BITS.get(described.version, (32,)):
+        yield ("bits",), f'version = "{described.version}" cannot have {described.bits} bits', "Remove bits."
+    if units and not may_be_number:
+        yield ("scale",), "scale is for a version that is one number", 'Write version = "integer", or remove scale.'
+
+
+def _built_problems(described: DescribedRuntime, minimum: str) -> Iterator[Problem]:
+    if described.version == "none" and not described.built:
+        return
+    yield from (wrong := list(version_problems("built", described.built)))
+    if not wrong and (least := version_of(minimum)) and Version(described.built) < least:
+        yield (
+            ("built",),
+            f"built = {described.built} is older than the minimum, {minimum}",
+            "Name an older minimum, or write the newest version that you tried in `built`.",
+        )
+
+
+def _apart_problems(described: DescribedRuntime) -> Iterator[Problem]:
+    """Keys that each variant has for itself."""
+    for key, is_given in (
+        ("files", described.files != PerSystem()),
+        ("python", described.python is not None),
+        ("advice", bool(described.advice)),
+        ("compatible", described.compatible != "major"),
+        ("minimum", isinstance(described, DescribedFile) and bool(described.minimum)),
+    ):
+        if is_given:
+            yield (key,), f"{key} has no effect next to variants", f"Remove {key}, or write it below [[variants]]."
+
+
+def _companion_problems(described: DescribedRuntime, variant: DescribedVariant) -> Iterator[Problem]:
+    for system, names in msgspec.structs.asdict(variant.companions).items():
+        here, others = ("companions", system), [getattr(other.companions, system) for other in described.variants]
+        yield from _list_no_files(system, [_PLACEHOLDER.sub("0", name) for name in names], here)
+        for name in names:
+            if set("*{}") & set(_PLACEHOLDER.sub("", name)):
+                yield here, f"{name!r} is not a file name", "Of a version, {major} and {minor} can be in it."
+            if described.version == "none" and "{" in name:
+                text = "a companion's name has a version, which the library does not report"
+                yield here, text, "Leave the file out."
+            if "{major}" not in name and not all(name in other for other in others):
+                text = f"{name!r} is not a companion of all variants"
+                yield here, text, "Add it to the others, or write {major} in place of the number."
+
+
+def _variant_problems(described: DescribedRuntime, variant: DescribedVariant) -> Iterator[Problem]:
+    if described.version != "none":
+        yield from version_problems("minimum", variant.minimum)
+    elif variant.minimum:
+        yield ("minimum",), "the library does not report its version", "Remove minimum."
+    yield from _advice_problems(variant.advice)
+    yield from _supply_problems(variant)
+    yield from _file_problems(variant.files)
+    yield from _companion_problems(described, variant)
+    what = "is not a file below site-packages"
+    yield from _misfits(("signs",), variant.signs, _SIGN, what, "Write it as thing/lib/libthing.so.2.")
+
+
+def _every_file_problems(described: DescribedRuntime, systems: Iterable[str]) -> Iterator[Problem]:
+    named = msgspec.structs.asdict(described.every_file)
+    for system in sorted(set(systems)):
+        if not any("*" not in name for name in named[system]):
+            text = f"no file name without * for {system}, which a target needs"
+            below = " below a [[variants]]" if described.variants else ""
+            advice = f'Write files.{system} = ["{_FILES[system][1]}"]{below}, or leave those targets out.'
+            yield ("files",), text, advice
+    yield from _file_problems(described.files)
+
+
+def _file_problems(files: PerSystem) -> Iterator[Problem]:
+    for system, names in msgspec.structs.asdict(files).items():
+        yield from _list_no_files(system, names, ("files", system))
+
+
+def _list_no_files(system: str, names: Iterable[str], here: tuple[Key, ...]) -> Iterator[Problem]:
+    form, example = _FILES[system]
+    advice = f'Write the plain name, without a folder: "{example}".'
+    return _misfits(here, names, form, f"is not the file name of a library on {system}", advice)
+
+
+def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
+    if not stub.functions:
+        advice = 'Write functions = ["thing_open", "libthing.so"], or name the library: latebind stub --functions FILE.'
+        yield ("stub",), "the stub has no functions", advice
+    for key, names in (
+        ("packages", stub.packages),
+        ("targets", stub.targets),
+        ("variables", stub.variables),
+        ("library", (stub.library,)),
+        ("pkg_config", (stub.pkg_config,)),
+    ):
+        yield from _misfits(
+            ("stub", key), names, _LINKED, "cannot be a name in CMake", "Use letters, digits, and any of _.:+-"
+        )
+    advice = "Write a name, or a pattern: thing_*."
+    yield from _misfits(("stub", "failures"), stub.failures, _FUNCTIONS, "matches no C function", advice)
+    for version, functions in stub.since.items():
+        for _, text, advice in version_problems("version", version):
+            yield ("stub", "since"), text, advice
+        yield from _misfits(("stub", "since"), functions, C_FUNCTION, _NO_FUNCTION, "Patterns cannot be here.")
+
+
+def _supply_problems(described: DescribedRuntime | DescribedVariant) -> Iterator[Problem]:
+    if described.python is None:
+        if not described.advice:
+            text = "no wheel supplies the runtime, and there is no advice on how to get it"
+            yield ("python",), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }, or advice.'
+        return
+    for folder in described.python.folders or ("",):
+        path = PurePosixPath(folder)
+        if not folder or path.is_absolute() or ".." in path.parts or set("\\;") & set(folder):
+            text = f"{folder!r} is not a folder below site-packages"
+            yield ("python", "folder"), text, 'Write where the wheel has the library: "thing/lib".'
+    if not described.python.extras:
+        yield ("python", "extras"), "no distribution supplies the runtime", 'Name one: extras = { cpu = "thing" }.'
+    for extra, distribution in described.python.extras.items():
+        if not DISTRIBUTION.match(extra) or not DISTRIBUTION.match(distribution):
+            text = f'{extra} = "{distribution}" does not map an extra to a distribution'
+            yield ("python", "extras"), text, "Write the distribution without a version: the minimum is added."

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from latebind.config.ep import EP_RUNTIME
-from latebind.config.libraries import read_description
+from latebind.config.described import read_description
 from latebind.config.package import NugetConfig, Package, WheelConfig
-from latebind.config.plugin import PLUGIN_HOSTS
+from latebind.config.plugin import EP_RUNTIME, PLUGIN_HOSTS
 from latebind.config.runtime import RuntimeUse
-from latebind.tables.libraries import library_files
+from latebind.tables.presets import library_files
 
 if TYPE_CHECKING:
     from latebind.config.document import Document
@@ -24,23 +23,19 @@ _LONGEST_SUMMARY = 512
 
 def expand(document: Document, reader: Reader) -> Document:
     """The document with everything that plugins imply; a key that contradicts it is a problem."""
-    document = replace(document, runtime=tuple(map(_describe, document.runtime)))
-    document = replace(document, package={name: _name_plugin(name, row) for name, row in document.package.items()})
-    eps = {name: package for name, package in document.package.items() if package.ep is not None}
-    for name, package in document.package.items():
+    packages = {name: _name_plugin(name, package) for name, package in document.package.items()}
+    document = replace(document, runtime=tuple(map(_describe, document.runtime)), package=packages)
+    for name, package in packages.items():
         _check(name, package, document, reader)
-    elsewhere = {name: replace(package, exports=package.exports or ("*",)) for name, package in document.package.items()
-                 if _is_made_elsewhere(package)}  # fmt: skip
-    document = replace(document, package={**document.package, **elsewhere}) if elsewhere else document
-    if not eps:
-        return document
-    minimums = {package.ep.minimum: name for name, package in eps.items() if package.ep is not None}
+    minimums = {package.ep.minimum: name for name, package in packages.items() if package.ep is not None}
+    about = document.project.description.rstrip(".")
+    packages = {name: _expand_package(package, about) for name, package in packages.items()}
+    if not minimums:
+        return replace(document, package=packages)
     if len(minimums) > 1:
         text = "execution providers of one project have different minimums"
         advice = "Use one minimum for all, or a project with its own latebind.toml for each minimum."
         reader.problem(("package", [*minimums.values()][-1], "ep"), text, advice)
-    about = document.project.description.rstrip(".")
-    packages = {name: _expand_provider(package, about) for name, package in document.package.items()}
     runtime = RuntimeUse(preset=EP_RUNTIME, minimum=next(iter(minimums)))
     return replace(document, package=packages, runtime=(*document.runtime, runtime))
 
@@ -62,10 +57,10 @@ def _name_plugin(name: str, package: Package) -> Package:
     return replace(package, plugin=plugin, exports=package.exports or plugin.exports)
 
 
-def _expand_provider(package: Package, about: str) -> Package:
+def _expand_package(package: Package, about: str) -> Package:
     ep = package.ep
     if ep is None:
-        return package
+        return replace(package, exports=package.exports or ("*",)) if _is_made_elsewhere(package) else package
     nuget = package.nuget or (NugetConfig(id=ep.nuget_id) if ep.nuget_id else None)
     if nuget is not None and not nuget.description:
         nuget = replace(nuget, description=f"{about or ep.names[0]}. Supports ONNX Runtime {ep.supported}.")

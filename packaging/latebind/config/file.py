@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.config.check import check_config
+from latebind.config.check import check_config, check_source, check_texts
 from latebind.config.config import SDIST_LOADER, Config
-from latebind.config.described import DescribedFile
-from latebind.config.described_problems import problems, version_problems
+from latebind.config.described import DescribedFile, problems, version_problems
 from latebind.config.document import Document
 from latebind.config.expand import expand
 from latebind.config.reader import Reader
 from latebind.config.runtime import RuntimeUse
-from latebind.config.sources import check_source
-from latebind.config.texts import check_texts
 from latebind.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -44,7 +41,7 @@ def find(start: Path) -> Path:
         if config_path.is_file():
             return _check_trusted(config_path, start)
         shared = folder / "pyproject.toml"
-        if shared.is_file() and "latebind" in _parse(_decode(_read(shared), shared), shared).get("tool", {}):
+        if shared.is_file() and "latebind" in _parse(_read(shared), shared).get("tool", {}):
             return _check_trusted(shared, start)
         if (folder / ".git").exists():
             break
@@ -80,13 +77,12 @@ def load(file: Path, *, alone: bool = False) -> Config:
     Raises ConfigError with all problems, or InputError when the file cannot be read or is not TOML.
     """
     content = _read(file)
-    text = _decode(content, file)
-    raw: Any = _parse(text, file)
+    raw: Any = _parse(content, file)
     if file.name == "pyproject.toml":
         raw = raw.get("tool", {}).get("latebind", {})
     reader = Reader(file)
     check_texts(raw, reader)
-    document = reader.read(Document, _split_targets(raw), ())
+    document = reader.read(Document, _split_targets(raw))
     if document is not None:
         root = file.parent.resolve()
         unpacked = (root / "PKG-INFO").is_file() and (root / SDIST_LOADER).is_dir()
@@ -104,12 +100,11 @@ def load_described(file: Path, systems: Iterable[str], minimum: str = "", functi
 
     Raises ConfigError with all problems, or InputError when the file cannot be read or is not TOML.
     """
-    text = _decode(_read(file), file)
-    raw = _parse(text, file)
+    raw = _parse(_read(file), file)
     if functions and isinstance(stub := raw.setdefault("stub", {}), dict):
         stub["functions"] = [*stub.get("functions", []), *functions]
     reader = Reader(file)
-    described = reader.read(DescribedFile, raw, ())
+    described = reader.read(DescribedFile, raw)
     if described is None:
         raise ConfigError(reader.problems)
     minimum = minimum or described.minimum or described.oldest
@@ -125,12 +120,11 @@ def load_described(file: Path, systems: Iterable[str], minimum: str = "", functi
 
 def standalone_text(config: Config) -> str:
     """The configuration as the text of a latebind.toml: its [tool.latebind] where it was read from a pyproject.toml."""
-    text = _decode(config.content, config.file)
     if config.file.name == FILE_NAME:
-        return text
+        return _decode(config.content)
     import tomlkit  # noqa: PLC0415  # a build from an sdist does without it
 
-    return tomlkit.dumps(_parse(text, config.file)["tool"]["latebind"])
+    return tomlkit.dumps(_parse(config.content, config.file)["tool"]["latebind"])
 
 
 def tables_of(text: str) -> dict[str, Any] | None:
@@ -149,17 +143,14 @@ def _read(file: Path) -> bytes:
         raise InputError(f"cannot be read: {error.strerror}", where=str(file), advice=advice) from error
 
 
-def _decode(content: bytes, file: Path) -> str:
-    """The text, without the byte order mark that Windows' editors write."""
-    try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not TOML: {error}", where=str(file)) from error
+def _decode(content: bytes) -> str:
+    """The text, without the byte order mark that Windows' editors write. Raises UnicodeDecodeError."""
+    return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _parse(text: str, file: Path) -> dict[str, Any]:
+def _parse(content: bytes, file: Path) -> dict[str, Any]:
     try:
-        return msgspec.toml.decode(text)  # type: ignore[no-any-return]
+        return msgspec.toml.decode(_decode(content))  # type: ignore[no-any-return]
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", where=str(file), advice=_TOML) from error
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from msgspec import Meta
 
-from latebind.config.ep import EpConfig  # noqa: TC001  # tools read the types of the tables
 from latebind.config.extension import EcosystemTable, add_package_keys, package_keys
-from latebind.config.nuget_id import NugetId  # noqa: TC001  # as above
-from latebind.config.plugin import PluginConfig  # noqa: TC001  # as above
+from latebind.config.plugin import EpConfig, PluginConfig  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
-from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
 from loadcheck.tables.pythonabi import PYTHONS, WHEEL_KINDS, own_abi_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from latebind.config.plugin import HostedConfig
+    from loadcheck.binary import Image
 
 _EcosystemTable = TypeVar("_EcosystemTable", bound=EcosystemTable)
 
-
+NUGET_ID = re.compile(r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$")
+MAX_NUGET_ID = 100
+"""The longest id that feeds take (NuGet.Packaging, PackageIdValidator)."""
+NugetId = Annotated[str, Meta(pattern=NUGET_ID.pattern, max_length=MAX_NUGET_ID)]
+_WILDCARDS = frozenset("*?[")
 MAX_DESCRIPTION = 4000
 """The longest text that the NuGet gallery takes in a field (NuGetGallery, ValidateNuGetPackageMetadata)."""
 
@@ -122,6 +127,19 @@ class NugetConfig(Table, frozen=True):
     tags: Annotated[tuple[str, ...], Meta(description="Search terms for the package.")] = ()
 
 
+class SdkConfig(Table, frozen=True, kw_only=True):
+    """Settings of the package's libraries in an SDK archive."""
+
+    soversion: Annotated[
+        int,
+        Meta(
+            description="Version of the binary interface, for the SONAME in the archive: 1 gives libx.so.1. A "
+            "target's SOVERSION in CMake takes precedence. No effect on Windows.",
+            ge=0,
+        ),
+    ]
+
+
 class Package(Table, frozen=True):
     """One component of the native build. It becomes a package in one or more ecosystems."""
 
@@ -184,6 +202,18 @@ class Package(Table, frozen=True):
     def find_table(self, kind: type[_EcosystemTable]) -> _EcosystemTable | None:
         """The table of an ecosystem, by its type; None where the package has none."""
         return next((table for table in self.tables.values() if isinstance(table, kind)), None)
+
+
+def list_missing_exports(exports: Iterable[str], images: Sequence[Image]) -> tuple[str, ...]:
+    """The exact names of a list that the images of some architecture do not export.
+
+    A name with a wildcard allows exports but does not require any.
+    """
+    offered: dict[str, set[str]] = {}
+    for image in images:
+        offered.setdefault(image.arch, set()).update(export.name for export in image.exports)
+    exact = (name for name in exports if not set(name) & _WILDCARDS)
+    return tuple(name for name in exact if not all(name in names for names in offered.values()))
 
 
 if not TYPE_CHECKING:  # what ecosystems add is known when their tables are read

@@ -9,8 +9,7 @@ import msgspec
 
 from latebind.config.document import Document
 from latebind.config.plugin import PLUGIN_HOSTS
-from latebind.tables.libraries import library_files
-from latebind.tables.presets import presets
+from latebind.tables.presets import library_files, presets
 from latebind.tables.targets import targets
 
 SCHEMA_ID = "https://raw.githubusercontent.com/latebind/latebind/main/packaging/latebind/config/latebind.schema.json"

@@ -14,7 +14,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from latebind import __version__
-from latebind.build.bill import Bill, Late, Library, supplier_of
+from latebind.build.sbom import Bill, Late, Library, supplier_of
 from latebind.errors import InputError, LatebindError
 from loadcheck.archive import ZipReader
 from loadcheck.binary import read_images, sniff

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from latebind.build.commit import source_commit
-from latebind.build.inputs import outside_hash
 from latebind.build.inside import refuse_named_links
 from latebind.build.native import stage_targets
-from latebind.build.sources import hash_inputs, hash_sources
+from latebind.build.sources import hash_inputs, hash_sources, outside_hash
 from latebind.build.stage import Stage, open_stage
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun

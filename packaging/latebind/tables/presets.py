@@ -1,36 +1,46 @@
-"""What latebind knows of runtimes: one TOML file per runtime in `runtimes/`, read into frozen data."""
+"""What latebind knows of runtimes: TOML files in `runtimes/`, `functions/` and `libraries/`, read into frozen data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 from packaging.version import Version
 
 from latebind.errors import LatebindError
-from latebind.tables.libraries import library_files
 from latebind.tables.targets import render_marker
 
 if TYPE_CHECKING:
     from loadcheck.model import System
 
 Compatible = Literal["major", "minor", "always"]
-_FOLDER = Path(__file__).with_name("runtimes")
+_FOLDER = Path(__file__).parent
 
 
 class PerSystem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Names for each operating system, best first."""
+    """The file names of the runtime's library on each system."""
 
-    linux: tuple[str, ...] = ()
-    macos: tuple[str, ...] = ()
-    windows: tuple[str, ...] = ()
+    linux: Annotated[
+        tuple[str, ...],
+        Meta(description="File names on Linux, in order of preference. Names with * are only for folders."),
+    ] = ()
+    macos: Annotated[tuple[str, ...], Meta(description="File names on macOS, in the same form.")] = ()
+    windows: Annotated[tuple[str, ...], Meta(description="File names on Windows, in the same form.")] = ()
 
     def list_all(self) -> tuple[str, ...]:
         """The names of all systems."""
         return (*self.linux, *self.macos, *self.windows)
+
+
+def join_names(parts: Iterable[PerSystem], is_wanted: Callable[[str], bool] = bool) -> PerSystem:
+    """The names of all parts, each once, without those that are not wanted."""
+    systems, parts = PerSystem.__struct_fields__, list(parts)
+    names = {system: dict.fromkeys(name for part in parts for name in getattr(part, system)) for system in systems}
+    return PerSystem(**{system: tuple(filter(is_wanted, names[system])) for system in systems})
 
 
 class LibraryFiles(PerSystem, frozen=True, forbid_unknown_fields=True):
@@ -252,12 +262,12 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     @property
     def names(self) -> PerSystem:
         """The file names of all suppliers."""
-        return self._file_names(lambda name: "*" not in name)
+        return join_names(self.files.values(), lambda name: "*" not in name)
 
     @property
     def globs(self) -> PerSystem:
         """Those with a wildcard, which are tried in folders."""
-        return self._file_names(lambda name: "*" in name)
+        return join_names(self.files.values(), lambda name: "*" in name)
 
     def plain_name(self, system: System) -> str:
         """The file name without a version or an addition of a supplier: the shortest."""
@@ -272,18 +282,27 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         """Where suppliers put the library below Python's prefix."""
         return tuple(dict.fromkeys(files.prefix[system] for files in self.files.values() if system in files.prefix))
 
-    def _file_names(self, is_wanted: Callable[[str], bool]) -> PerSystem:
-        def select(system: str) -> tuple[str, ...]:
-            names = (name for files in self.files.values() for name in getattr(files, system))
-            return tuple(dict.fromkeys(filter(is_wanted, names)))
 
-        return PerSystem(**{system: select(system) for system in PerSystem.__struct_fields__})
+class FunctionTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a stub serves by name."""
+
+    functions: dict[str, tuple[str, ...]]
+    """Names by the version that has them first; "0.0" where that is not known."""
+    texts: dict[str, str] = {}
+    """Variables that point at a text, which is the same in every version."""
+    variables: tuple[str, ...] = ()
+    """Other variables, whose addresses programs ask for."""
+
+    @property
+    def since(self) -> dict[str, str]:
+        """The version that has it first, by name; sorted by name."""
+        return dict(sorted((name, version) for version, names in self.functions.items() for name in names))
 
 
 @cache
 def presets() -> Mapping[str, RuntimePreset]:
     """All presets by name, sorted."""
-    files = sorted(_FOLDER.glob("*.toml"))
+    files = sorted(_FOLDER.glob("runtimes/*.toml"))
     return {file.stem: msgspec.toml.decode(file.read_bytes(), type=RuntimePreset) for file in files}
 
 
@@ -294,3 +313,16 @@ def preset(name: str) -> RuntimePreset:
     except KeyError:
         names = ", ".join((*presets(), *library_files()))
         raise LatebindError(f"{name} is not a known runtime", advice=f"Use one of: {names}.") from None
+
+
+@cache
+def function_table(runtime: str) -> FunctionTable | None:
+    """The functions of a preset; None for one that is not reached by names."""
+    path = _FOLDER / "functions" / f"{runtime}.toml"
+    return msgspec.toml.decode(path.read_bytes(), type=FunctionTable) if path.is_file() else None
+
+
+@cache
+def library_files() -> Mapping[str, Path]:
+    """latebind's own descriptions of libraries, with the keys of [runtime.describe], by name, sorted."""
+    return {file.stem: file for file in sorted(_FOLDER.glob("libraries/*.toml"))}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,7 @@ from latebind.errors import LatebindError
 from latebind.model import Target
 from loadcheck.model import Rid
 
+_NAMES = ("soabi", "arch", "platform_machine", "cpu")
 _SYSTEM = {"linux": "linux", "darwin": "osx", "win32": "win"}
 
 
@@ -26,8 +27,21 @@ def targets() -> Mapping[Rid, Target]:
     """All targets by RID, in the order of the table."""
     raw = msgspec.toml.decode(Path(__file__).with_name("targets.toml").read_bytes())
     common = raw.pop("common")
-    tables = {Rid(rid): {"rid": rid, **common[table["libc"]], **table} for rid, table in raw.items()}
-    return {rid: msgspec.convert(table, Target, strict=True) for rid, table in tables.items()}
+    return {Rid(rid): msgspec.convert(_complete(rid, row, common[row["libc"]]), Target) for rid, row in raw.items()}
+
+
+def _complete(rid: str, row: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with what all targets of its C library share, in which the row's own names are filled in."""
+    values = {"rid": rid, "cpu": rid.rpartition("-")[2], "platform_machine": row["arch"], **common, **row}
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, list):
+            return [fill(text) for text in value]
+        for name in _NAMES if isinstance(value, str) else ():
+            value = value.replace(f"{{{name}}}", values.get(name, ""))
+        return value
+
+    return {key: fill(value) for key, value in values.items()}
 
 
 def target(rid: str) -> Target:

@@ -7,14 +7,12 @@ import re
 
 import pytest
 
-from latebind.build.stage import open_stage, write_manifest
 from latebind.ecosystems.nuget.managed import ManagedBuild
 from latebind.ecosystems.nuget.nuspec import Dependency
 from latebind.ecosystems.nuget.pack import describe, pack_nupkgs
 from latebind.errors import BuildError
-from loadcheck.model import Rid
 from tests.client import member, members, write_files
-from tests.dotnet_support import RID, make_config, make_stage
+from tests.dotnet_support import RID, make_config, make_stage, write_stage
 
 FRAMEWORKS = ("netstandard2.0", "netstandard2.1")
 JPEG = b"\xff\xd8\xff\xe0"
@@ -201,8 +199,7 @@ def with_headers(root, rid, text="int demo(void);"):
     windows = {"bin/demo_native.dll": "x", "lib/demo_native.lib": rid, "lib/still.lib": "!<arch>\n"}
     files = {"include/demo/demo.h": text, **(windows if rid.startswith("win") else {"lib/libdemo.so": "x"})}
     write_files(root / rid / "core", files)
-    write_manifest(root / rid, rid=Rid(rid), key="k", source_hash="s", toolchain="host", floor="2.28")
-    return open_stage(root / rid)
+    return write_stage(root / rid, rid)
 
 
 @pytest.mark.parametrize("split", [False, True])

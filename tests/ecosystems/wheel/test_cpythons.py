@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from latebind.build.crosspython import find_interpreter, list_exports
+from latebind.build.extension import find_interpreter, list_exports
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError

@@ -9,7 +9,7 @@ import pytest
 from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load, load_described
 from latebind.config.verification import VerifyOwn
-from latebind.tables.libraries import library_files
+from latebind.tables.presets import library_files
 from latebind.tables.targets import other_processor
 from latebind.verify.cases.consumer import name_consumers
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines, questions

@@ -14,8 +14,7 @@ from urllib.parse import quote
 from packaging.licenses import canonicalize_license_expression
 from packaging.version import Version
 
-from latebind.config.nuget_id import MAX_NUGET_ID, NUGET_ID
-from latebind.config.package import MAX_DESCRIPTION
+from latebind.config.package import MAX_DESCRIPTION, MAX_NUGET_ID, NUGET_ID
 from latebind.errors import BuildError
 from latebind.semver import semantic_version
 from latebind.templates import render

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from latebind.config.ep import EpConfig
+from latebind.config.plugin import EpConfig
 from latebind.ecosystems.publishing import Publisher, rehearse_in_folder
 
 

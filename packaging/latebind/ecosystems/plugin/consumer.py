@@ -24,7 +24,7 @@ from loadcheck.binary import read_images
 from loadcheck.binary.read import PEEK, sniff
 
 if TYPE_CHECKING:
-    from latebind.config.ep import EpConfig
+    from latebind.config.plugin import EpConfig
 
 _SOURCE = Path(__file__).with_name("host")
 _ADVICE = (

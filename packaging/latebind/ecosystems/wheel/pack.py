@@ -18,9 +18,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from latebind.build.extension import refuse_foreign
-from latebind.build.inputs import forced_includes
 from latebind.build.requirements import refuse_missing_requirements
-from latebind.build.sources import hash_sources, native_files
+from latebind.build.sources import forced_includes, hash_sources, native_files
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE
 from latebind.config.config import SDIST_NATIVE, Config
 from latebind.config.file import FILE_NAME, load

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import msgspec
 from packaging.utils import canonicalize_name
 
-from latebind.config.ep import EpConfig
+from latebind.config.plugin import EpConfig
 from latebind.ecosystems.publishing import AGAIN, Publisher, Registry, Rehearsal, Stage, run_script
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run

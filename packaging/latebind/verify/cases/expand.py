@@ -20,7 +20,7 @@ from latebind.verify.cases.standin import STAND_IN, has_stand_in, list_versions,
 from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from latebind.config.ep import EpConfig
+    from latebind.config.plugin import EpConfig
     from latebind.config.verification import VerifyOwn
     from latebind.errors import NotRun
 

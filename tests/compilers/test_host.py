@@ -5,16 +5,14 @@ import shutil
 
 import pytest
 
-from latebind.build.native import stage_target
 from latebind.compilers import host
 from latebind.compilers.choose import toolchain
-from latebind.compilers.launchers import launchers
-from latebind.config.project import read_project
+from latebind.compilers.host import launchers
 from latebind.tables.targets import host_rid, target
 from machines import make_once
 from machines.debian import unpack
 from testing.needs import available
-from tests.client import edit, write_portable
+from tests.client import edit, stage_project, write_portable
 from tests.programs import run_checked
 
 PACKAGES = ["ccache", "libhiredis0.14", "libzstd1"]
@@ -46,7 +44,7 @@ def test_a_fresh_tree_takes_its_objects_from_ccache(ccache, tmp_path, rid, name)
     edit(root / "latebind.toml", "[targets]", f'[targets.{rid}]\ntoolchain = "{name}"\n\n[targets]')
     packed = []
     for _ in range(2):
-        staged = stage_target(read_project(root / "latebind.toml", root), target(rid))
+        staged = stage_project(root, rid)
         packed.append(staged.libraries("tiny")[0].read_bytes())
         hits, misses = count(ccache, "direct_cache_hit"), count(ccache, "cache_miss")
         shutil.rmtree(root / "build")

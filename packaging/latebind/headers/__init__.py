@@ -1,1 +1,0 @@
-"""Gets the official headers of a runtime, which its packages rarely hold."""
