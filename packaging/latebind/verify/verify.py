@@ -125,7 +125,7 @@ def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...
             runtimes=config.document.runtime,
             outputs=project.outputs,
             artifacts=artifacts,
-            circumstances=(*pins, chosen.tool.name, sdk),
+            circumstances=(*pins, sdk),
         ),
         places={machine.rid: Semaphore(machine.jobs) for machine in described if machine.jobs},
     )
@@ -248,7 +248,6 @@ def _describe_machine(chosen: ChosenCases) -> dict[str, str]:
         "target": host_rid(),
         "system": platform.platform() + (f", run by {own}" if own else ""),
         "python": platform.python_version(),
-        "installer": chosen.tool.name,
     }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from latebind.verify.cases.installers import Uv
+from latebind.verify.cases.installers import Installer
 from latebind.verify.cases.machine import Machine
 from latebind.verify.run.bytecode import give_byte_code, keep_byte_code
 from latebind.verify.run.supply import Environment
@@ -23,7 +23,7 @@ def make_environment(root, command=COMMAND, versions=(("numpy", "2.0"), ("our_ow
             folder.mkdir(parents=True)
         (package / "__init__.py").write_text(f"version = '{version}'\n")
         (metadata / "RECORD").write_text(f"{name}/__init__.py,,\n../../bin/{name}.py,,\n{metadata.name}/RECORD,,\n")
-    return Environment(installer=Uv(Path("uv"), root), machine=machine, root=root, packages=root)
+    return Environment(installer=Installer(Path("uv"), root), machine=machine, root=root, packages=root)
 
 
 def list_compiled(environment):

@@ -23,8 +23,7 @@ from latebind.model import Artifact
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
-from latebind.verify.cases.index import installer_environment
-from latebind.verify.cases.installers import Installer, Uv, consumer_environment
+from latebind.verify.cases.installers import consumer_environment, installer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.bytecode import give_byte_code, keep_byte_code
 from latebind.verify.run.supply import SHARED, Environment, empty_environment, runtime_libraries
@@ -70,7 +69,7 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         machine = msgspec.structs.replace(machine, python=python.path, python_version=python.version)
     tool, folder = bench.supply.installer_for(machine), bench.work / situation.folder
     if situation.link_mode:
-        tool = _link_by(tool, situation.link_mode)
+        tool = dataclasses.replace(tool, link_mode=situation.link_mode)
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
     _share_byte_code(bench, environment, give_byte_code)
@@ -92,12 +91,6 @@ def _share_byte_code(bench: Bench, environment: Environment, share: Callable[...
 def _names(bench: Bench) -> list[str]:
     """The distributions of the project."""
     return [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
-
-
-def _link_by(tool: Installer, mode: str) -> Installer:
-    if not isinstance(tool, Uv):
-        raise NotRun("no-program", "only uv links files from its cache")
-    return dataclasses.replace(tool, link_mode=mode)
 
 
 def upgrade(bench: Bench, ready: Installed) -> None:
@@ -177,12 +170,10 @@ def _replace_runtime(bench: Bench, environment: Environment) -> None:
 def _uninstall(environment: Environment, names: Sequence[str], log: Path) -> None:
     """Uninstall distributions as a user would. Raises LatebindError if one is still there."""
     tool = environment.installer
-    argv: list[str | Path] = [environment.python, "-m", "pip", "uninstall", "--yes"]
-    if isinstance(tool, Uv):  # of a machine of another target, too
-        argv = [tool.uv, "pip", "uninstall", "--python", sys.executable, "--target", environment.site]
-    run([*argv, *names], env=installer_environment(tool.home), log=log)
+    argv: list[str | Path] = [tool.uv, "pip", "uninstall", "--python", sys.executable, "--target"]
+    run([*argv, environment.site, *names], env=installer_environment(tool.home), log=log)
     if remaining := sorted(environment.list_distributions() & set(names)):
-        raise LatebindError(f"{remaining[0]} is still there after {tool.name} uninstalled it")
+        raise LatebindError(f"{remaining[0]} is still there after uv uninstalled it")
 
 
 def _apart(bench: Bench) -> list[str]:

@@ -1,154 +1,20 @@
-"""The package index: how installers reach it, what it is asked, and which versions it has for each target."""
+"""The package index: what it is asked, and which versions it has for each target."""
 
 from __future__ import annotations
 
-import os
-import re
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from latebind.errors import NotRun, ToolError
-from latebind.system.cache import callers_home
-from latebind.system.log import LOG
+from latebind.errors import NotRun
 from latebind.system.parallel import each
-from latebind.system.run import run
 from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.cases.installers import Installer
-
-_INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 120.0
-PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
-"""Settings of the way to an index, in lower case."""
-_URL = re.compile(r"https?://[^\s()'\"`]+")
-_SAME = (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_FIND_LINKS", "UV_FIND_LINKS"))
-_WORDS: Mapping[str, tuple[str, ...]] = {
-    "no-index": (
-        "Could not fetch URL",
-        "Connection broken",
-        "Failed to establish a new connection",
-        "Failed to fetch",
-        "Received some unexpected",
-        "Request failed",
-        "Temporary failure",
-        "Unsupported `Content-Type`",
-        "error sending",
-        "ran past its limit",
-        "returned a 401",
-        "returned a 403",
-    ),
-    "no-distribution": ("No solution found", "No matching distribution", "not found in the package registry"),
-}
-"""What uv and pip print when the index does not answer, and when it has nothing that fits; the first match counts.
-
-Both exit with 1 for either, and have no other form of their errors.
-"""
-
-
-# ---- reaching it ---------------------------------------------------------------------------------------------------
-
-
-def installer_environment(home: Path) -> dict[str, str]:
-    """The environment of an installer: the caller's settings for the index; other settings and files below `home`.
-
-    pip's own settings for the index are given to uv under uv's names, so that one setting serves both. Downloads are
-    cached where the caller's uv and pip cache theirs, or below `home` when that is not writable.
-    """
-    settings = {
-        key: value
-        for key, value in os.environ.items()
-        if key.startswith(("UV_", "PIP_", "SSL_")) or key.lower() in PROXIES
-    }
-    settings |= {uv: settings[pip] for pip, uv in _SAME if pip in settings and uv not in settings}
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or callers_home() / ".cache")
-    cache = cache if is_writable(cache) else home / "cache"
-    settings.setdefault("UV_CACHE_DIR", str(cache / "uv"))
-    settings.setdefault("PIP_CACHE_DIR", str(cache / "pip"))
-    system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP", "TMPDIR") if key in os.environ}
-    fixed = {"HOME": str(home), "UV_NO_PROGRESS": "1", "UV_PYTHON_DOWNLOADS": "never", "PIP_NO_INPUT": "1"}
-    return {**settings, **system, **fixed, "PATH": os.environ.get("PATH", "")}
-
-
-def is_set_offline() -> bool:
-    """Whether the caller's UV_OFFLINE keeps uv from the network, by the words that uv takes for true."""
-    return os.environ.get("UV_OFFLINE", "").lower() in {"1", "on", "t", "true", "y", "yes"}
-
-
-def is_writable(folder: Path) -> bool:
-    """Whether files can be made in a folder, or the folder in its first ancestor that exists."""
-    existing = next((path for path in (folder, *folder.parents) if os.access(path, os.F_OK)), folder)
-    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
-
-
-def ask_index(argv: Sequence[str | Path], environment: Mapping[str, str], requirement: str) -> str:
-    """What an installer prints when it only resolves. Raises NotRun `no-distribution` or `no-index`."""
-    try:
-        return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
-    except ToolError as error:
-        if _reason(error) == "no-distribution":
-            raise NotRun("no-distribution", f"the index has no {requirement} for this target and Python") from error
-        raise _no_answer(error) from error
-
-
-def ask_uv(
-    argv: Sequence[str | Path], environment: Mapping[str, str], requirement: str, offline: threading.Event
-) -> str:
-    """What uv resolves: from the index, or from its cache when the index does not answer; then `offline` is set.
-
-    Raises NotRun as `ask_index` does.
-    """
-    was_offline = offline.is_set()
-    try:
-        return ask_index(argv, environment, requirement)
-    except NotRun as error:
-        if was_offline:
-            why = "UV_OFFLINE is set" if is_set_offline() else "the package index gave no usable answer"
-            raise NotRun("no-index", f"{why}, and uv's cache has no {requirement}") from error
-        if error.reason != "no-index":
-            raise
-        unanswered = error
-    try:
-        answer = ask_index(argv, {**environment, "UV_OFFLINE": "1"}, requirement)
-    except NotRun:
-        raise unanswered from None
-    if not offline.is_set():
-        offline.set()
-        LOG.say(f"{unanswered.message.partition(': ')[0]}; using only what uv has cached")
-    return answer
-
-
-def run_installer(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:
-    """Run an installer. Raises NotRun `no-distribution` or `no-index`, otherwise ToolError."""
-    try:
-        run(argv, env=environment, timeout=_INSTALL_LIMIT, log=log)
-    except ToolError as error:
-        reason = _reason(error)
-        if not reason:
-            raise
-        if is_set_offline() and Path(argv[0]).stem == "uv":
-            raise NotRun("no-index", f"UV_OFFLINE is set, and uv's cache lacks a package: {error.message}") from error
-        if reason == "no-index":
-            raise _no_answer(error) from error
-        raise NotRun(reason, f"the index has nothing that fits: {error.message}") from error
-
-
-def _no_answer(error: ToolError) -> NotRun:
-    asked = _URL.search(error.message)
-    return NotRun("no-index", f"{asked[0] if asked else 'the package index'} gave no usable answer: {error.message}")
-
-
-def _reason(error: ToolError) -> str:
-    return next(
-        (reason for reason, phrases in _WORDS.items() if any(phrase in error.message for phrase in phrases)), ""
-    )
-
-
-# ---- asking it -----------------------------------------------------------------------------------------------------
 
 BELOW_FLOOR = "<"
 """Stands for the newest release below the floor."""

@@ -59,7 +59,7 @@ class Memory:
         artifacts: Sequence[Artifact],
         circumstances: Sequence[str],
     ) -> None:
-        """`circumstances` is what else decides: pins of requirements, the installer, the SDK, Mono."""
+        """`circumstances` is what else decides: pins of requirements, the SDK, Mono."""
         self._folder, self._root, self._verify = folder, root, verify
         self._outputs, self._artifacts = outputs, artifacts
         self._shared = (

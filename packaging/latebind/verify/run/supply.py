@@ -220,7 +220,7 @@ class Supply:
         return folder
 
     def installer_for(self, machine: Machine) -> Installer:
-        """What fills environments of a machine from here. Raises NotRun for another machine's without uv."""
+        """What fills environments of a machine from here."""
         return self.installer if machine.is_host else foreign_installer(machine, self.installer.home)
 
     @contextmanager
