@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -12,10 +12,11 @@ from packaging.version import InvalidVersion, Version
 
 from latebind.errors import NOT_RUN_REASONS
 from latebind.model import State
+from latebind.tables.targets import targets
 from latebind.verify.cases.scenarios import SCENARIOS
-from latebind.verify.report.lacking import list_lacks
 from latebind.verify.report.report import NEWER_THAN, CaseResult, Report
-from loadcheck.text import printable
+from loadcheck.model import Rid
+from loadcheck.text import plural, printable
 
 _BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
 """Scenarios with a table of versions of their own."""
@@ -25,6 +26,27 @@ _TEXTS = ("id", "target", "consumer", "runtime", "version", "scenario", "reason"
 _SYNOPSIS = 300
 _DEEP = re.compile(r"(?<![/:])(?:[A-Za-z]:)?(?:[/\\][^/\\\s\"'()]+){4,}")
 """A path of four parts or more."""
+_SYSTEMS = {"linux": "Linux", "macos": "a Mac", "windows": "Windows"}
+_ELSEWHERE = ("no-machine", "not-emulated")
+"""Reasons that only another machine changes."""
+_KIT = "latebind verify --kit DIR, and one command there"
+_WHATS = {
+    "no-dotnet": "a .NET SDK",
+    "no-sdk": "a .NET SDK, 8.0 or newer",
+    "no-mono": "Mono with the reference assemblies of .NET Framework",
+    "no-node": "Node.js with npm",
+    "no-program": "the programs that their summaries name",
+    "no-index": "a package index that can be reached",
+    "no-compiler": "a C compiler",
+    "no-interpreter": "the CPythons that their names have",
+    "no-device": "a device for the execution provider",
+    "no-host": "a program that can load the plugin",
+    "no-main": "a consumer whose main() may be called",
+    "no-access": "a working folder that other users can reach",
+    "no-sandbox": "an emulated machine",
+    "not-built": "the packages that were not made",
+}
+"""By reason; for one that is not here, nothing would."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +90,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What every form of a report shows. All text but that of `report` is printable."""
+    """What every form of a report shows, as printable text."""
 
-    report: Report
     rows: tuple[Row, ...]
     groups: tuple[Group, ...]
     """With consumers and targets in the order of the report and versions in their own order."""
@@ -105,11 +126,10 @@ def view_of(report: Report) -> View:
     described = [f"{source.project} {source.version}".strip(), source.commit and f"commit {source.commit[:7]}"]
     machines = [{printable(key): printable(value) for key, value in machine.items()} for machine in report.machines]
     return View(
-        report=report,
         rows=rows,
         groups=tuple(Group(kind=kind, consumer=name, grids=_grids(own)) for (kind, name), own in by_consumer.items()),
         count=report_count(report),
-        lacks=tuple(printable(str(lack)) for lack in list_lacks(report.cases)),
+        lacks=tuple(map(printable, _list_lacks(report.cases))),
         problem=printable(report.problem),
         source=printable(", ".join(filter(None, [*described, source.date]))),
         commit=printable(source.commit),
@@ -228,3 +248,20 @@ def _order(version: str) -> tuple[bool, Version | str]:
         return (False, Version(version))
     except InvalidVersion:
         return (True, version)
+
+
+def _list_lacks(results: Iterable[CaseResult]) -> list[str]:
+    """What would make test cases run that were not run, with their number; what would add the most first.
+
+    `a Mac (arm64): 40 test cases (latebind verify --kit DIR, and one command there)`
+    """
+    lacks = Counter(_name_lack(result) for result in results if result.outcome is State.NOT_RUN).most_common()
+    return [f"{what}: {plural(number, 'test case')}{how and f' ({how})'}" for (what, how), number in lacks]
+
+
+def _name_lack(result: CaseResult) -> tuple[str, str]:
+    """`a Mac (arm64)` or `a .NET SDK`, and how to get the test case run; "" where that says it."""
+    if result.reason in _ELSEWHERE:
+        platform, processor = targets().get(Rid(result.target)), ", ".join(result.target.split("-")[1:])
+        return f"{_SYSTEMS[platform.system]} ({processor})" if platform else result.target, _KIT
+    return _WHATS.get(result.reason) or f"nothing: {NOT_RUN_REASONS.get(result.reason, result.reason)}", ""
