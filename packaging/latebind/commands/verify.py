@@ -165,7 +165,7 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
 def _write_kit(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.preconditions import refuse_missing
     from latebind.verify.cases.select import check_patterns
-    from latebind.verify.kit.kit import write_kit
+    from latebind.verify.kit import write_kit
     from latebind.verify.packages import find_packages
 
     options = [*(["--all"] if arguments.everything else []), *(["--prereleases"] if arguments.prereleases else [])]

@@ -16,11 +16,10 @@ from latebind.model import Case, Level, State, list_passes
 from latebind.registry import collect
 from latebind.tables.targets import targets
 from latebind.verify.cases.consumer import find_wanted, name_consumers
-from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, runtimes_on
+from latebind.verify.cases.expand import STAND_IN, ConfiguredCase, Extent, expand_cases, list_lines, runtimes_on
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
 from latebind.verify.cases.select import read_shard
-from latebind.verify.cases.standin import STAND_IN
 from latebind.verify.report.view import MARKS, words
 from loadcheck.formats import iter_members
 from loadcheck.model import Kind, Rid

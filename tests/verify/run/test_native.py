@@ -8,7 +8,7 @@ import pytest
 from latebind.config.file import load
 from latebind.config.runtime import RuntimeUse
 from latebind.verify.cases.installers import installer
-from latebind.verify.run import standin
+from latebind.verify.run import native
 from latebind.verify.run.supply import Supply
 from tests.client import write_client
 
@@ -34,7 +34,7 @@ def test_stand_ins_of_a_version_are_built_for_two_targets_at_once(supply, monkey
             (tree / name).write_text(rid)
         both.wait()
 
-    monkeypatch.setattr(standin, "build_library_for", build)
+    monkeypatch.setattr(native, "build_library_for", build)
     with ThreadPoolExecutor(len(RIDS)) as pool:
-        made = pool.map(lambda rid: standin.build_stand_in(supply, "2.28", RUNTIME, "1.33.0", rid), RIDS)
+        made = pool.map(lambda rid: native.build_stand_in(supply, "2.28", RUNTIME, "1.33.0", rid), RIDS)
         assert [path.read_text() for path in made] == list(RIDS)
