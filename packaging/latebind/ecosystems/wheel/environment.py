@@ -25,8 +25,7 @@ from latebind.system.run import run
 from latebind.text import ending
 from latebind.verify.cases.installers import consumer_environment, installer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
-from latebind.verify.run.bytecode import give_byte_code, keep_byte_code
-from latebind.verify.run.supply import SHARED, Environment, empty_environment, runtime_libraries
+from latebind.verify.run.supply import Environment, empty_environment, runtime_libraries
 from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         tool = dataclasses.replace(tool, link_mode=situation.link_mode)
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
-    _share_byte_code(bench, environment, give_byte_code)
+    _share_byte_code(bench, environment, bench.supply.give_byte_code)
     files = _list_files(environment.site, wheels)
     library = _break_runtime(bench, environment)
     if situation.unprivileged:
@@ -85,7 +84,7 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
 def _share_byte_code(bench: Bench, environment: Environment, share: Callable[..., None]) -> None:
     """Give or keep byte-code, unless the scenario moves packages, or has files that are not links into uv's cache."""
     if bench.situation.layout in _AS_INSTALLED and not bench.situation.link_mode:
-        share(environment, bench.supply.folder / SHARED, ours=_names(bench))
+        share(environment, ours=_names(bench))
 
 
 def _names(bench: Bench) -> list[str]:
@@ -96,12 +95,12 @@ def _names(bench: Bench) -> list[str]:
 def upgrade(bench: Bench, ready: Installed) -> None:
     """Put the test case's runtime in place of the one that was installed first."""
     ready.environment.install([f"{bench.case.runtime}=={bench.case.version}"], log=bench.log)
-    _share_byte_code(bench, ready.environment, give_byte_code)
+    _share_byte_code(bench, ready.environment, bench.supply.give_byte_code)
 
 
 def keep_compiled(bench: Bench, ready: Installed) -> None:
     """Keep what the consumer's Python compiled for the other test cases of the run."""
-    _share_byte_code(bench, ready.environment, keep_byte_code)
+    _share_byte_code(bench, ready.environment, bench.supply.keep_byte_code)
 
 
 def is_left_out(bench: Bench, wheel: Artifact) -> bool:
