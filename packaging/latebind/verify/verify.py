@@ -118,15 +118,7 @@ def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...
         artifacts=artifacts,
         supply=supply,
         unusable=unusable(described, folder / "home"),
-        memory=Memory(
-            folder / "passed",
-            root=config.root,
-            verify=verify,
-            runtimes=config.document.runtime,
-            outputs=project.outputs,
-            artifacts=artifacts,
-            circumstances=(*pins, sdk),
-        ),
+        memory=Memory(folder / "passed", project, artifacts, (*pins, sdk)),
         places={machine.rid: Semaphore(machine.jobs) for machine in described if machine.jobs},
     )
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from latebind.config.config import Config
 from latebind.formats import ProjectFormat, find_format
 from latebind.model import Case, Level, State, list_passes
-from latebind.registry import collect
 from latebind.tables.targets import targets
-from latebind.verify.cases.consumer import find_wanted, name_consumers
+from latebind.verify.cases.consumer import find_wanted, list_consumers, name_consumers
 from latebind.verify.cases.expand import STAND_IN, ConfiguredCase, Extent, expand_cases, list_lines, runtimes_on
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
@@ -26,7 +25,6 @@ from loadcheck.model import Kind, Rid
 from loadcheck.text import markdown_code, markdown_text, plural, printable
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.consumer import Consumer
     from latebind.verify.report.report import CaseResult, Report
 
 _LONGEST = 300
@@ -123,12 +121,13 @@ def judge_gate(
         configured for configured in absent(config, report) if is_required(configured.case.id, required_patterns)
     ]
     here = {package.name for package in packages}
-    files = (*packages, *name_packages(package.file for package in report.packages if package.file not in here))
+    others = ((package.file, find_format(package.file)) for package in report.packages if package.file not in here)
+    files = [PackageFile(name=name, kind=form.kind) for name, form in others if form is not None and form.is_installed]
     blockers = [
         *_describe_stranger(config, report),
         *(blocker for pattern in required_patterns for blocker in _empty(pattern, report, missing)),
         *(shares or _absences(missing, report)),  # a missing share is reported once
-        *(Blocker(subject=name, why=why, fix=fix) for name, why, fix in find_unverified(config, report, files, level)),
+        *_find_unverified(config, report, [*packages, *files], level),
         *(_describe_blocker(report, result, level) for result in required if result.outcome not in list_passes(level)),
     ]
     return Gate(required=required, blockers=tuple(blockers), missing=len(missing), level=level)
@@ -269,39 +268,28 @@ def list_package_files(folder: Path) -> tuple[PackageFile, ...]:
     return tuple(_read(path, form) for path, form in forms if form is not None and form.is_installed)
 
 
-def find_unverified(
+def _find_unverified(
     config: Config, report: Report, packages: Sequence[PackageFile], level: Level
-) -> Iterator[tuple[str, str, str]]:
-    """Each package file for whose kind and target no test case passed: its name, why it blocks, and the fix.
+) -> Iterator[Blocker]:
+    """A blocker for each package file for whose kind and target no test case passed.
 
     Those that `release.unverified` names are left out.
     """
-    tested_as = _list_tested_kinds()
+    # Such as a bundle of JARs.
+    tested_as = {further: consumer.kind for consumer in list_consumers() for further in consumer.further_kinds}
     passed = {(result.kind, result.target) for result in report.cases if result.outcome in list_passes(level)}
     excused = config.document.release.unverified
-    included = config.document.targets.include
     for package in packages:
         kind = tested_as.get(package.kind, package.kind)
-        rids = [rid for rid in package.targets if rid in included]
-        for rid in rids:
-            if (kind, rid) not in passed and not {kind, f"{kind}/{rid}"} & excused.keys():
-                yield package.name, *_explain(config, f"{kind}/{rid}")
-        if not rids and kind not in excused and all(other != kind for other, _ in passed):
-            yield package.name, *_explain(config, kind)
-
-
-def _explain(config: Config, key: str) -> tuple[str, str]:
-    why = f"not verified: no test case of {key} passed"
-    reason = f'[release] unverified = {{ "{key}" = "REASON" }}'
-    return why, f"Add a consumer to [verify] and run latebind verify, or give a reason in {config.file.name}: {reason}."
-
-
-def name_packages(names: Iterable[str]) -> tuple[PackageFile, ...]:
-    """The packages of a report, whose files are not here: their kinds only."""
-    forms = ((name, find_format(name)) for name in names)
-    return tuple(
-        PackageFile(name=name, kind=form.kind) for name, form in forms if form is not None and form.is_installed
-    )
+        rids = [rid for rid in package.targets if rid in config.document.targets.include]
+        is_tested = kind in {tested for tested, _ in passed}
+        untested = [f"{kind}/{rid}" for rid in rids if (kind, rid) not in passed] if rids else [kind] * (not is_tested)
+        for key in untested if kind not in excused else ():
+            if key not in excused:
+                reason = f'[release] unverified = {{ "{key}" = "REASON" }}'
+                fix = f"Add a consumer to [verify] and run latebind verify, or give a reason in {config.file.name}: "
+                why = f"not verified: no test case of {key} passed"
+                yield Blocker(subject=package.name, why=why, fix=f"{fix}{reason}.")
 
 
 def _read(path: Path, form: ProjectFormat) -> PackageFile:
@@ -310,12 +298,6 @@ def _read(path: Path, form: ProjectFormat) -> PackageFile:
         folders = {part for member, _ in iter_members(path, form) for part in member.split("/")[:-1]}
         rids = tuple(rid for rid in targets() if rid in folders)
     return PackageFile(name=path.name, kind=form.kind, targets=tuple(rids))
-
-
-def _list_tested_kinds() -> Mapping[Kind, Kind]:
-    """Kinds that are tested as part of another kind, such as a bundle of JARs."""
-    consumers: tuple[Consumer, ...] = collect("consumer", "CONSUMERS")
-    return {further: consumer.kind for consumer in consumers for further in consumer.further_kinds}
 
 
 def gate_text(gate: Gate) -> str:

@@ -27,7 +27,7 @@ from latebind.text import decisive_line
 from latebind.verify.report.report import REPORT, LogReader, Report, report_json
 from latebind.verify.report.view import MARKS, Grid, Row, View, synopsis, view_of
 from loadcheck.archive import write_text
-from loadcheck.text import DOCS, markdown_code, markdown_text, plural, printable, printable_lines, shorten
+from loadcheck.text import DOCS, markdown_code, markdown_text, plural, printable_lines, shorten
 
 
 class _Look(NamedTuple):
@@ -234,7 +234,7 @@ def _cases(view: View) -> Iterator[str]:
 
 def _packages(view: View) -> Iterator[str]:
     yield from ("<details><summary>Packages and machines</summary>", "", "| package | sha256 |", "|---|---|")
-    yield from (f"| {markdown_code(file)} | `{sha256}` |" for file, sha256 in view.packages)
+    yield from (f"| {markdown_code(package.file)} | `{package.sha256}` |" for package in view.report.packages)
     yield ""
     for name, machine in view.machines:
         facts = ", ".join(f"{key} {value}" for key, value in machine.items() if key != "target")
@@ -357,7 +357,7 @@ def _describe_case(row: Row, log: str) -> dict[str, Any]:
         "scenario": shown.scenario,
         "took": f"{shown.seconds:.1f} s{', remembered from an earlier run' if shown.cached else ''}",
         "machine": row.machine,
-        **{printable(key): printable(_fact(value)) for key, value in shown.facts.items()},
+        **{key: _fact(value) for key, value in shown.facts.items()},
     }
     return {
         "id": shown.id,

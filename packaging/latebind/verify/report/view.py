@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from packaging.version import InvalidVersion, Version
@@ -21,8 +22,6 @@ from loadcheck.text import plural, printable
 _BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
 """Scenarios with a table of versions of their own."""
 MARKS = {State.PASSED: "✓", State.EMULATED: "≈", State.GLUE: "○", State.FAILED: "✗", State.NOT_RUN: "–"}
-_TEXTS = ("id", "target", "consumer", "runtime", "version", "scenario", "reason", "summary", "log")
-"""Of a test case: what may be of another machine, or of a program."""
 _SYNOPSIS = 300
 _DEEP = re.compile(r"(?<![/:])(?:[A-Za-z]:)?(?:[/\\][^/\\\s\"'()]+){4,}")
 """A path of four parts or more."""
@@ -92,6 +91,7 @@ class Group:
 class View:
     """What every form of a report shows, as printable text."""
 
+    report: Report
     rows: tuple[Row, ...]
     groups: tuple[Group, ...]
     """With consumers and targets in the order of the report and versions in their own order."""
@@ -102,13 +102,10 @@ class View:
     problem: str
     source: str
     """`latenn 0.1.0, commit 1f92bad, 2026-11-21`."""
-    commit: str
     news: tuple[str, ...]
     """A sentence for each runtime version that is newer than any that latebind was tried with."""
     machines: tuple[tuple[str, dict[str, str]], ...]
     """What each machine is called, and what it is."""
-    packages: tuple[tuple[str, str], ...]
-    """The name and the SHA-256 of each package."""
 
     def with_state(self, state: State) -> list[Row]:
         """The test cases that ended so."""
@@ -117,26 +114,43 @@ class View:
 
 def view_of(report: Report) -> View:
     """Make everything of a report printable, and say each thing once."""
-    names = _name_machines(report)
-    rows = tuple(_row(result, names) for result in report.cases)
+    shown = msgspec.convert(_make_printable(msgspec.to_builtins(report)), Report)
+    names = _name_machines(shown)
+    rows = tuple(
+        Row(
+            result=result,
+            shown=case,
+            words=_describe_end(case, names),
+            runtime=f"{case.runtime} {case.version}".strip() or "no runtime",
+            machine=names[case.machine] if names else "",
+        )
+        for result, case in zip(report.cases, shown.cases, strict=True)
+    )
     by_consumer: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         by_consumer.setdefault((row.shown.kind, row.shown.consumer), []).append(row)
-    source = report.source
+    source = shown.source
     described = [f"{source.project} {source.version}".strip(), source.commit and f"commit {source.commit[:7]}"]
-    machines = [{printable(key): printable(value) for key, value in machine.items()} for machine in report.machines]
     return View(
+        report=shown,
         rows=rows,
         groups=tuple(Group(kind=kind, consumer=name, grids=_grids(own)) for (kind, name), own in by_consumer.items()),
-        count=report_count(report),
-        lacks=tuple(map(printable, _list_lacks(report.cases))),
-        problem=printable(report.problem),
-        source=printable(", ".join(filter(None, [*described, source.date]))),
-        commit=printable(source.commit),
-        news=tuple(map(printable, _describe_new_runtimes(report))),
-        machines=tuple(zip(names, machines, strict=True)),
-        packages=tuple((printable(package.file), printable(package.sha256)) for package in report.packages),
+        count=report_count(shown),
+        lacks=tuple(_list_lacks(shown.cases)),
+        problem=shown.problem,
+        source=", ".join(filter(None, [*described, source.date])),
+        news=tuple(_describe_new_runtimes(shown)),
+        machines=tuple(zip(names, shown.machines, strict=True)),
     )
+
+
+def _make_printable(value: Any) -> Any:
+    """The same with printable text: all of it may be of another machine, or of a program."""
+    if isinstance(value, dict):
+        return {printable(key): _make_printable(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_make_printable(inner) for inner in value]
+    return printable(value) if isinstance(value, str) else value
 
 
 def report_count(report: Report) -> str:
@@ -150,17 +164,6 @@ def report_count(report: Report) -> str:
     if reasons:
         text += " (" + ", ".join(f"{reason}: {number}" for reason, number in sorted(reasons.items())) + ")"
     return text
-
-
-def _row(result: CaseResult, machines: Sequence[str]) -> Row:
-    shown = msgspec.structs.replace(result, **{name: printable(getattr(result, name)) for name in _TEXTS})
-    return Row(
-        result=result,
-        shown=shown,
-        words=printable(_describe_end(result, machines)),
-        runtime=f"{shown.runtime} {shown.version}".strip() or "no runtime",
-        machine=machines[result.machine] if machines else "",
-    )
 
 
 def words(report: Report, result: CaseResult) -> str:
@@ -184,7 +187,7 @@ def _describe_end(result: CaseResult, machines: Sequence[str]) -> str:
 def _name_machines(report: Report) -> list[str]:
     """`machine 2, linux-arm64`: counted from 1, as readers do."""
     targets = [machine.get("target", "") for machine in report.machines]
-    return [printable(f"machine {index}{target and f', {target}'}") for index, target in enumerate(targets, 1)]
+    return [f"machine {index}{target and f', {target}'}" for index, target in enumerate(targets, 1)]
 
 
 def _describe_new_runtimes(report: Report) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.config.project import MSBUILD_OUTPUTS, Outputs
+from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.fingerprint import OF_AUDITS, fingerprint
 from latebind.model import Artifact, Case, Outcome, State
 from latebind.system.tree import hash_file, hash_tree, is_scratch
@@ -19,8 +19,6 @@ from loadcheck.archive import write_text
 from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
-    from latebind.config.runtime import RuntimeUse
-    from latebind.config.verification import Verify
     from latebind.verify.cases.expand import ConfiguredCase
 
 
@@ -48,26 +46,16 @@ class _Passed(msgspec.Struct, frozen=True):
 class Memory:
     """The folder of passed test cases, and what the keys of all test cases in one run have in common, hashed once."""
 
-    def __init__(  # noqa: PLR0913  # what decides, and where it is
-        self,
-        folder: Path,
-        *,
-        root: Path,
-        verify: Verify,
-        runtimes: Sequence[RuntimeUse],
-        outputs: Outputs,
-        artifacts: Sequence[Artifact],
-        circumstances: Sequence[str],
+    def __init__(
+        self, folder: Path, project: Project, artifacts: Sequence[Artifact], circumstances: Sequence[str]
     ) -> None:
         """`circumstances` is what else decides: pins of requirements, the SDK, Mono."""
-        self._folder, self._root, self._verify = folder, root, verify
-        self._outputs, self._artifacts = outputs, artifacts
-        self._shared = (
-            *circumstances,
-            json.dumps(msgspec.to_builtins([verify, runtimes]), sort_keys=True),
-            fingerprint(*ELSEWHERE),
-        )
-        scripts = (root / name for name in verify.list_scripts().values())
+        document, self._root = project.config.document, project.config.root
+        self._folder, self._artifacts = folder, artifacts
+        self._verify, self._outputs = document.verify, project.outputs
+        settings = json.dumps(msgspec.to_builtins([document.verify, document.runtime]), sort_keys=True)
+        self._shared = (*circumstances, settings, fingerprint(*ELSEWHERE))
+        scripts = (self._root / name for name in self._verify.list_scripts().values())
         folders = {script.parent for script in scripts if script.is_file()}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._hashes: dict[str, str] = {}
