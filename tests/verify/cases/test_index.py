@@ -9,7 +9,7 @@ from packaging.version import Version
 
 from latebind.errors import NotRun
 from latebind.tables.targets import host_rid
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, raised_minimum, requirement
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, requirement
 from latebind.verify.cases.installers import installer
 from loadcheck.model import Rid
 from tests.verify.release_index import serve, write_index, write_wheel
@@ -31,10 +31,6 @@ def question(entry, rid="linux-x64", distribution="onnxruntime"):
 )
 def test_what_the_index_is_asked_for(entry, text):
     assert requirement(question(entry)) == text
-
-
-def test_a_raised_floor_is_just_above():
-    assert raised_minimum("1.31.1") == "1.32"
 
 
 def test_the_index_knows_which_versions_there_are_for_which_target(tmp_path):
