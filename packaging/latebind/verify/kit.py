@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import importlib.util
 import json
 import os
@@ -30,6 +28,7 @@ from latebind.system.folders import replacing_folder
 from latebind.system.resources import folder as resource_folder
 from latebind.system.resources import license_file, messages_page
 from latebind.system.tree import list_tree
+from latebind.system.wheelfile import record_digest
 from latebind.templates import render
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def _write_wheel(name: str, destination: Path) -> Path:
     version = distribution(name).version
     info = f"{name}-{version}.dist-info"
     files = {**_list_modules(name), **{f"{info}/{file}": data for file, data in metadata.items()}}
-    record = "".join(f"{name},sha256={_encode_hash(data)},{len(data)}\n" for name, data in sorted(files.items()))
+    record = "".join(f"{name},{record_digest(data)},{len(data)}\n" for name, data in sorted(files.items()))
     entries = [Entry(name=name, data=data) for name, data in files.items()]
     entries.append(Entry(name=f"{info}/RECORD", data=f"{record}{info}/RECORD,,\n".encode()))
     path = destination / f"{name}-{version}-py3-none-any.whl"
@@ -201,8 +200,3 @@ def _read_metadata(name: str) -> dict[str, str]:
         message = f"the installed {name} has no package metadata"
         raise LatebindError(message, where=str(_FOLDERS[name]), advice=_ADVICE)
     return {**texts, "WHEEL": _WHEEL}
-
-
-def _encode_hash(data: bytes) -> str:
-    """As RECORD has it (packaging.python.org, "Binary distribution format")."""
-    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

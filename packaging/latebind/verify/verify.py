@@ -178,7 +178,7 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
     except NotRun as error:
         return Outcome(case=case, state=State.NOT_RUN, reason=error.reason, summary=error.message)
     key = run.memory.key(configured, [row.version for row in pythons], f"{machine.rid} {machine.title}")
-    known = None if run.chosen.request.fresh else run.memory.recall(case, key)
+    known = None if run.chosen.request.fresh else run.memory.recall(key)
     if known is not None:
         return replace(known, state=passed_at(machine.level), log=log)
     with run.places.get(machine.rid, nullcontext()), run.running.hold(case.id):

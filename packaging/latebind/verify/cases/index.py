@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.version import Version
 
@@ -65,88 +66,82 @@ def ask(
 ) -> Answers:
     """Ask the index all questions in parallel; `npm` answers those for its registry."""
     unique = sorted(set(questions))
-    answers = each(lambda question: _ask(question, installer, python, npm), unique, jobs=jobs)
-    versions = {
-        question: answer for question, answer in zip(unique, answers, strict=True) if not isinstance(answer, NotRun)
-    }
-    trouble = {question: answer for question, answer in zip(unique, answers, strict=True) if isinstance(answer, NotRun)}
-    return Answers(found=versions, trouble=trouble)
+    results = each(lambda question: _ask(_Asked(question, installer, python), npm), unique, jobs=jobs)
+    answers = dict(zip(unique, results, strict=True))
+    return Answers(
+        found={question: answer for question, answer in answers.items() if not isinstance(answer, NotRun)},
+        trouble={question: answer for question, answer in answers.items() if isinstance(answer, NotRun)},
+    )
 
 
-def _ask(question: Question, installer: Installer, python: Path, npm: Registry | None) -> tuple[str, ...] | NotRun:
+def _ask(asked: _Asked, npm: Registry | None) -> tuple[str, ...] | NotRun:
     try:
-        if question.npm and npm is not None:
-            return npm(question, installer.home)
-        if question.entry == EACH_MINOR:
-            return tuple(_minors(question, _resolve_latest(question, installer, python), installer, python))
-        return (_resolve_newest if question.prereleases else _resolve)(question, installer, python)
+        return npm(asked.question, asked.installer.home) if asked.question.npm and npm is not None else asked.answer()
     except NotRun as error:
         return error
 
 
-def _resolve_latest(question: Question, installer: Installer, python: Path) -> str:
-    """The newest version for a target. Raises NotRun, also where that is older than the minimum."""
-    latest = installer.resolve(question.distribution, python, question.target, question.python)
-    if Version(latest) < Version(question.minimum):
-        why = f"the newest {question.distribution} that the index has for {question.target} is {latest}"
-        raise NotRun("no-distribution", f"{why}, but {question.minimum} or newer is needed")
-    return latest
+class _Asked(NamedTuple):
+    """A question to the index of wheels. What finds a version raises NotRun."""
 
+    question: Question
+    installer: Installer
+    python: Path
 
-def _resolve_newest(question: Question, installer: Installer, python: Path) -> tuple[str, ...]:
-    """The latest version, and a newer pre-release: uv and pip take one where a specifier matches nothing else."""
-    latest = _resolve_latest(question, installer, python)
-    try:
-        return latest, installer.resolve(f"{question.distribution}>{latest}", python, question.target, question.python)
-    except NotRun as error:
-        if error.reason == "no-distribution":
-            return (latest,)
-        raise
+    def answer(self) -> tuple[str, ...]:
+        """The versions for the question.
 
-
-def _resolve(question: Question, installer: Installer, python: Path) -> tuple[str]:
-    """The version for a question. Raises NotRun.
-
-    Where the index has no wheel of the minimum for a target, whatever the CPython, the minimum is the first minor
-    version that has one: nobody can install an older one there.
-    """
-    if question.entry == "latest":
-        return (_resolve_latest(question, installer, python),)
-    try:
-        return (installer.resolve(requirement(question), python, question.target, question.python),)
-    except NotRun as error:
-        others = (other for other in _PYTHONS if other != question.python)
-        is_for_another = (_has_minimum(question, other, installer, python) for other in others)
-        if error.reason != "no-distribution" or question.entry != "minimum" or any(is_for_another):
-            raise
-        latest = _resolve_latest(question, installer, python)
-        first = next(iter(_minors(question, latest, installer, python)), "")
-        if not first:
-            raise
-        return (first,)
-
-
-def _has_minimum(question: Question, other: str, installer: Installer, python: Path) -> bool:
-    """Whether the index has the minimum for another CPython."""
-    try:
-        return bool(installer.resolve(requirement(question), python, question.target, other))
-    except NotRun:
-        return False
-
-
-def _minors(question: Question, latest: str, installer: Installer, python: Path) -> Iterable[str]:
-    """The newest release of each minor version, without those that were never released or not for this target."""
-    first, last = Version(question.minimum), Version(latest)
-    if first.major != last.major:
-        return
-    for minor in range(first.minor, last.minor):
-        minor_requirement = f"{question.distribution}=={first.major}.{minor}.*,>={question.minimum}"
+        Where the index has no wheel of the minimum for a target, whatever the CPython, the minimum is the first minor
+        version that has one: nobody can install an older one there.
+        """
+        question = self.question
+        if question.entry == EACH_MINOR:
+            return tuple(self._list_minors())
+        if question.entry == "latest":
+            latest = self._resolve_latest()
+            # uv takes a pre-release where a specifier matches nothing else.
+            newer = self._find(f"{question.distribution}>{latest}") if question.prereleases else ""
+            return (latest, newer) if newer else (latest,)
         try:
-            yield installer.resolve(minor_requirement, python, question.target, question.python)
+            return (self._resolve(requirement(question)),)
+        except NotRun as error:
+            others = (other for other in _PYTHONS if other != question.python)
+            is_absent = error.reason == "no-distribution" and question.entry == "minimum"
+            if not is_absent or any(self._find(requirement(question), other) for other in others):
+                raise
+            if first := next(self._list_minors(), ""):
+                return (first,)
+            raise
+
+    def _list_minors(self) -> Iterator[str]:
+        """The newest release of each minor version, without those that were never released or not for this target."""
+        question, latest = self.question, self._resolve_latest()
+        first, last = Version(question.minimum), Version(latest)
+        if first.major == last.major:
+            minors = (f"{first.major}.{minor}" for minor in range(first.minor, last.minor))
+            found = (self._find(f"{question.distribution}=={minor}.*,>={question.minimum}") for minor in minors)
+            yield from filter(None, chain(found, [latest]))
+
+    def _resolve_latest(self) -> str:
+        """The newest version for the target, if that is not older than the minimum."""
+        question = self.question
+        latest = self._resolve(question.distribution)
+        if Version(latest) < Version(question.minimum):
+            why = f"the newest {question.distribution} that the index has for {question.target} is {latest}"
+            raise NotRun("no-distribution", f"{why}, but {question.minimum} or newer is needed")
+        return latest
+
+    def _find(self, wanted: str, minor: str = "") -> str:
+        """The version for a requirement and a CPython; "" where the index has none."""
+        try:
+            return self._resolve(wanted, minor)
         except NotRun as error:
             if error.reason != "no-distribution":
                 raise
-    yield latest
+            return ""
+
+    def _resolve(self, wanted: str, minor: str = "") -> str:
+        return self.installer.resolve(wanted, self.python, self.question.target, minor or self.question.python)
 
 
 def requirement(question: Question) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.fingerprint import OF_AUDITS, fingerprint
-from latebind.model import Artifact, Case, Outcome, State
+from latebind.model import Artifact, Outcome
 from latebind.system.tree import hash_file, hash_tree, is_scratch
 from latebind.verify.cases.consumer import find_consumer
 from loadcheck.archive import write_text
@@ -33,14 +34,6 @@ ELSEWHERE = (
     *OF_AUDITS,
 )
 """The parts of latebind that test cases cannot reach. A test compares them with the imports of every consumer."""
-
-
-class _Passed(msgspec.Struct, frozen=True):
-    """What is kept of a test case that passed."""
-
-    summary: str
-    seconds: float
-    facts: dict[str, Any]
 
 
 class Memory:
@@ -75,26 +68,18 @@ class Memory:
         ]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
-    def recall(self, case: Case, key: str) -> Outcome | None:
+    def recall(self, key: str) -> Outcome | None:
         """The outcome of an earlier run; None when there is none that can be read."""
         try:
-            passed = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=_Passed)
+            passed = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=Outcome)
         except (OSError, *DECODE_ERRORS):
             return None
-        return Outcome(
-            case=case,
-            state=State.PASSED,
-            summary=passed.summary,
-            seconds=passed.seconds,
-            facts=passed.facts,
-            cached=True,
-        )
+        return replace(passed, cached=True)
 
     def keep(self, outcome: Outcome, key: str) -> None:
         """Remember a test case, if it passed."""
         if outcome.state.is_pass:
-            text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
-            write_text(self._folder / f"{key}.json", json.dumps(text))
+            write_text(self._folder / f"{key}.json", json.dumps(msgspec.to_builtins(outcome)))
 
     def _hash_program(self, key: str) -> str:
         """A hash of the folder that a key of `[verify]` names, "" where it names a script, which is hashed above."""
