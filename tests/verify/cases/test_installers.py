@@ -4,7 +4,6 @@ import json
 import os
 import sys
 import threading
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from latebind.verify.cases import installers as environments
 from latebind.verify.cases.installers import consumer_environment, installer, installer_environment, python_of
 from loadcheck.model import Rid
 from tests.programs import not_run
+from tests.verify.release_index import write_wheel
 
 BASE = Path(getattr(sys, "_base_executable", sys.executable))
 
@@ -109,8 +109,7 @@ def test_uv_offline_of_the_caller_is_named_and_own_packages_install(tmp_path, mo
     for key in ("UV_FIND_LINKS", "PIP_FIND_LINKS", "UV_DEFAULT_INDEX", "PIP_INDEX_URL", "UV_INDEX"):
         monkeypatch.delenv(key, raising=False)
     links = tmp_path / "links"
-    links.mkdir()
-    write_wheel(links / "thing-1.0-py3-none-any.whl")
+    write_wheel(links, "thing", "1.0", "py3-none-any", {})
     tool, folder, log = installer(tmp_path / "home"), tmp_path / "env", tmp_path / "log"
 
     with not_run("no-index", "UV_OFFLINE is set, and uv's cache has no iniconfig"):
@@ -121,14 +120,6 @@ def test_uv_offline_of_the_caller_is_named_and_own_packages_install(tmp_path, mo
     assert list(folder.rglob("thing-1.0.dist-info"))
     with not_run("no-index", "UV_OFFLINE is set"):
         tool.install(folder, ["iniconfig"], log=log)
-
-
-def write_wheel(path):
-    info = "thing-1.0.dist-info"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", "")
 
 
 def test_settings_for_the_index_reach_the_installer_and_nothing_else_does(monkeypatch, tmp_path):

@@ -3,25 +3,11 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
-from latebind.config.file import load
 from latebind.config.runtime import RuntimeUse
-from latebind.verify.cases.installers import installer
 from latebind.verify.run import native
-from latebind.verify.run.supply import Supply
-from tests.client import write_client
 
 RUNTIME = RuntimeUse(preset="onnxruntime", minimum="1.19")
 RIDS = ("linux-x64", "linux-arm64")
-
-
-@pytest.fixture
-def supply(tmp_path):
-    write_client(tmp_path)
-    (home := tmp_path / "home").mkdir()
-    verify = load(tmp_path / "latebind.toml").document.verify
-    return Supply(root=tmp_path, verify=verify, folder=tmp_path / "supply", installer=installer(home))
 
 
 def test_stand_ins_of_a_version_are_built_for_two_targets_at_once(supply, monkeypatch):

@@ -6,12 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from latebind.config.file import load
 from latebind.errors import ToolError
-from latebind.verify.cases.installers import installer
 from latebind.verify.cases.machine import Machine, host_machine
-from latebind.verify.run.supply import Environment, Supply
-from tests.client import CONFIG, write_client
+from latebind.verify.run.supply import Environment
 
 RUNTIME = "packaging==24.2"  # any distribution that is small: the script decides what it does with it
 COMPUTING = """
@@ -27,14 +24,6 @@ with open(pathlib.Path(__file__).parent / "data" / "runs", "a") as runs:
 """
 SILENT = "print('Unhandled illegal instruction, starting debugger')\n"
 WRITING = 'import pathlib, sys\npathlib.Path(sys.argv[-1]).write_text(\'{"passed": ["a"]}\')\n'
-
-
-@pytest.fixture
-def supply(tmp_path):
-    write_client(tmp_path, latebind=CONFIG + '\n[verify]\nreference = "reference.py"\n')
-    (home := tmp_path / "home").mkdir()
-    verify = load(tmp_path / "latebind.toml").document.verify
-    return Supply(root=tmp_path, verify=verify, folder=tmp_path / "supply", installer=installer(home))
 
 
 def compute(supply, script, **known):
