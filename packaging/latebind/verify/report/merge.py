@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -86,7 +86,9 @@ def merge(reports: Mapping[str, Report]) -> Report:
     first = 0
     for report in reports.values():
         for result in report.cases:
-            by_id.setdefault(result.id, []).append(_renumber_machines(result, first))
+            ends = tuple(msgspec.structs.replace(end, machine=end.machine + first) for end in result.elsewhere)
+            renumbered = msgspec.structs.replace(result, machine=result.machine + first, elsewhere=ends)
+            by_id.setdefault(result.id, []).append(renumbered)
         first += len(report.machines)
     machines = tuple(machine for report in reports.values() for machine in report.machines)
     return Report(
@@ -165,19 +167,10 @@ def _targets_of(file: str) -> frozenset[str] | None:
     return None if "any" in tags else fits or None
 
 
-def _renumber_machines(result: CaseResult, first: int) -> CaseResult:
-    """A row with its machines numbered as in the merged report."""
-    others = tuple(msgspec.structs.replace(other, machine=other.machine + first) for other in result.elsewhere)
-    return msgspec.structs.replace(result, machine=result.machine + first, elsewhere=others)
-
-
 def _merge_results(results: Sequence[CaseResult]) -> CaseResult:
     best = max(results, key=lambda result: _WEIGHT[result.outcome])  # max() gives the first of equals
-    others = (end for result in results for end in _ends(result, itself=result is not best))
-    return msgspec.structs.replace(best, elsewhere=tuple(end for end in others if end.outcome is not State.NOT_RUN))
-
-
-def _ends(result: CaseResult, *, itself: bool) -> Iterator[Elsewhere]:
-    if itself:
-        yield Elsewhere(result.machine, result.outcome, result.reason)
-    yield from result.elsewhere
+    ends: list[Elsewhere] = []
+    for result in results:
+        itself = [] if result is best else [Elsewhere(result.machine, result.outcome, result.reason)]
+        ends += [*itself, *result.elsewhere]
+    return msgspec.structs.replace(best, elsewhere=tuple(end for end in ends if end.outcome is not State.NOT_RUN))

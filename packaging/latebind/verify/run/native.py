@@ -80,7 +80,11 @@ def build_with_pkg_config(source: Path, tree: Path, prefix: Path, *, log: Path |
         raise NotRun("no-compiler", "there is no pkg-config on PATH")
     sources = {language: [path for path in sorted(source.iterdir()) if path.suffix in endings]
                for language, endings in _SUFFIXES.items()}  # fmt: skip
-    compiler = _own_compiler("C++" if sources["C++"] else "C")
+    language = "C++" if sources["C++"] else "C"
+    compiler = _find_program(_COMPILERS[language])
+    if compiler is None:
+        names = ", ".join(_COMPILERS[language])
+        raise NotRun("no-compiler", f"building a program in {language} needs a compiler on PATH: {names}")
     folder = library_folder(prefix) / "pkgconfig"
     environment = {**clean_environment(), "PKG_CONFIG_LIBDIR": str(folder), "PKG_CONFIG_PATH": ""}
     modules = sorted(path.stem for path in folder.glob("*.pc"))
@@ -116,14 +120,6 @@ def find_built_program(source: Path, tree: Path) -> Path:
     raise InputError(
         f"does not build a program named {CONSUMER}", where=str(source), advice=f"Write: add_executable({CONSUMER} ...)"
     )
-
-
-def _own_compiler(language: str) -> Path:
-    compiler = _find_program(_COMPILERS[language])
-    if compiler is None:
-        names = ", ".join(_COMPILERS[language])
-        raise NotRun("no-compiler", f"building a program in {language} needs a compiler on PATH: {names}")
-    return compiler
 
 
 def _find_program(names: Iterable[str]) -> Path | None:
