@@ -14,7 +14,7 @@ from latebind.build.intree import ABI3_REQUIREMENT, BACKEND_REQUIREMENTS
 from latebind.errors import LatebindError
 from latebind.system import resources
 from latebind.system.archive import unpack_tar
-from latebind.verify.kit.own_wheel import write_own_wheels
+from latebind.verify.kit import write_own_wheels
 from tests.client import built_wheel, members
 from tests.conftest import ROOT
 from tests.programs import assert_success, run_checked

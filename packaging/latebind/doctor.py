@@ -51,7 +51,7 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
         _zig(),
         _host_compiler(),
         _python_headers(),
-        _program("uv", "uv", "without it, virtualenv makes the clean environments"),
+        _program("uv", "uv", "makes the clean environments of latebind verify"),
         _dotnet(),
         _mono(),
         *(_ecosystem_program(needed) for needed in collect("programs", "PROGRAMS")),

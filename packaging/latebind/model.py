@@ -42,8 +42,6 @@ class Target:
     """What the loader calls the processor, in the system's own words: `x86_64`, `x64`."""
     uv_platform: str = ""
     """uv's `--python-platform`; "" where uv has no name for it."""
-    pip_platforms: tuple[str, ...]
-    """pip's `--platform` words, all of which count; `{macos}` stands for a major version of macOS."""
     accepts: tuple[str, ...]
     """Globs over the platform tags of wheels that install on the target, apart from `any`."""
     npm: str

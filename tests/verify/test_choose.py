@@ -1,5 +1,7 @@
 """Which test cases this machine and others run."""
 
+import pytest
+
 from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load
 from latebind.tables.targets import host_rid
@@ -9,7 +11,7 @@ from latebind.verify.cases.machine import Machine
 from latebind.verify.choose import ChosenCases, Request, _extent, able, list_cases
 from loadcheck.model import Rid
 from tests.client import SEVERAL
-from tests.programs import not_run
+from tests.programs import assert_refused, not_run
 
 CONFIG = load(SEVERAL)
 LINUX, WINDOWS, MACOS = Rid("linux-x64"), Rid("win-x64"), Rid("osx-arm64")
@@ -55,3 +57,16 @@ def test_a_cpython_that_is_not_installed_keeps_only_what_it_would_run_from_runni
         able(case_by_consumer["python3.99"], chosen)
 
     assert able(case_by_consumer["node"], chosen)[1] == chosen.pythons
+
+
+@pytest.mark.parametrize(
+    ("only", "options"),
+    [
+        *((["--merge", "verify.json"], options) for options in (["-k", "win"], ["--list"], ["--shard", "1/2"])),
+        *((["--merge", "verify.json"], [option]) for option in ("--fresh", "--all")),
+        *((["--kit", "kit"], options) for options in (["--list"], ["--fresh"], ["--format", "json"])),
+        (["--list"], ["--format", "json"]),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(latebind, only, options):
+    assert_refused(latebind("verify", *only, *options), f"{options[0]} would have no effect with {only[0]}")

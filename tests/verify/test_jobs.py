@@ -67,6 +67,6 @@ def test_long_test_cases_run_first_and_then_each_target_in_turn():
 def test_a_report_states_the_targets_of_its_share():
     request = SimpleNamespace(rids=("linux-x64", "osx-arm64"), machines={}, shard=(2, 3))
 
-    machine = verify._describe_machine(SimpleNamespace(request=request, tool=SimpleNamespace(name="uv")))
+    machine = verify._describe_machine(SimpleNamespace(request=request))
 
     assert (machine["targets"], machine["share"]) == ("linux-x64 osx-arm64", "2/3")

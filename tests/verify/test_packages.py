@@ -7,23 +7,23 @@ import pytest
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.verify.packages import artifacts_in
-from tests.client import edit, pack_project, write_portable
+from tests.client import pack_project, write_portable
 
 
 @pytest.fixture(scope="module")
 def project_root(tmp_path_factory):
     root = write_portable(tmp_path_factory.mktemp("dist"), ["linux-x64"], npm="@acme/tiny")
-    for line in ('wheel = { source = "python/tiny" }\n', 'nuget = { id = "Tiny" }\n'):
-        edit(root / "latebind.toml", line, "")
     pack_project(root)
     return root
 
 
-def test_npm_packages_are_found_by_their_names(project_root):
+def test_packages_are_found_by_their_names(project_root):
     artifacts = artifacts_in(project_root / "dist", load(project_root / "latebind.toml"))
     assert [(artifact.kind, artifact.path.name) for artifact in artifacts] == [
+        ("nupkg", "Tiny.1.2.3.nupkg"),
         ("npm", "acme-tiny-1.2.3.tgz"),
         ("npm", "acme-tiny-linux-x64-1.2.3.tgz"),
+        ("wheel", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"),
     ]
 
 
@@ -34,17 +34,23 @@ def test_a_folder_that_is_not_there_is_refused_with_the_command_that_makes_packa
 
 
 @pytest.mark.parametrize(
-    ("name", "size", "message"),
+    ("package", "old", "new", "size", "message"),
     [
-        ("acme-tiny-1.2.4.tgz", None, "is not of version 1.2.3"),
-        ("acme-tiny-linux-x64-1.2.3-rc.1.tgz", None, "is not of version 1.2.3"),
-        ("acme-tidy-1.2.3.tgz", None, "is of another project"),
-        ("acme-tiny-win32-x64-1.2.3.tgz", 200, "is not a readable tar archive"),
+        ("tiny-*.whl", "", "", 700, "is not a readable zip archive"),
+        ("Tiny.*.nupkg", "", "", 0, "Tiny.1.2.3.nupkg is not a readable zip archive"),
+        ("tiny-*.whl", "1.2.3", "1.2.2", None, "is not of version 1.2.3"),
+        ("tiny-*.whl", "tiny", "other", None, "is of another project"),
+        ("Tiny.*.nupkg", "Tiny", "Other", None, "Other.1.2.3.nupkg is of another project"),
+        ("tiny-*.whl", "-1.2.3-py3-none-manylinux_2_28_x86_64", "", None, "tiny.whl is not a valid wheel name"),
+        ("acme-tiny-1.2.3.tgz", "1.2.3", "1.2.4", None, "is not of version 1.2.3"),
+        ("acme-tiny-1.2.3.tgz", "1.2.3", "linux-x64-1.2.3-rc.1", None, "is not of version 1.2.3"),
+        ("acme-tiny-1.2.3.tgz", "tiny", "tidy", None, "is of another project"),
+        ("acme-tiny-1.2.3.tgz", "1.2.3", "win32-x64-1.2.3", 200, "is not a readable tar archive"),
     ],
 )
-def test_other_npm_packages_are_refused(project_root, tmp_path, name, size, message):
+def test_what_is_not_a_package_of_the_project_is_refused(project_root, tmp_path, package, old, new, size, message):
     shutil.copytree(project_root / "dist", tmp_path / "dist")
-    data = (project_root / "dist" / "acme-tiny-1.2.3.tgz").read_bytes()
-    (tmp_path / "dist" / name).write_bytes(data[:size])
+    (path,) = (tmp_path / "dist").glob(package)
+    path.with_name(path.name.replace(old, new)).write_bytes(path.read_bytes()[:size])
     with pytest.raises(InputError, match=message):
         artifacts_in(tmp_path / "dist", load(project_root / "latebind.toml"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from latebind.checks import dependencies, exceptions, exports, runtime, twins
+from latebind.checks import projects, runtime
 from latebind.registry import load_parts
 from loadcheck.engine.registry import Check
 
 CHECKS = tuple(
     value
-    for module in (runtime, dependencies, exceptions, exports, twins, *load_parts("checks"))
+    for module in (runtime, projects, *load_parts("checks"))
     for value in vars(module).values()
     if isinstance(value, Check)
 )

@@ -97,7 +97,11 @@ def project_policy(config: Config) -> BindingPolicy:
         minimums={runtime.name: runtime.minimum for runtime in config.document.runtime},
         drop_ins=frozenset(runtime.name for runtime in config.document.runtime if runtime.drop_in),
         bound=bound,
-        requiring=frozenset(wheels[name] for name in wheels if _requires_runtime(config, name)),
+        requiring=frozenset(
+            wheels[name]
+            for name, package in config.packages.items()
+            if package.wheel is not None and package.wheel.runtime == "required"
+        ),
         apart=frozenset(chosen for name in config.packages for chosen in _list_apart(config, name)),
         modules={distribution: config.module_name(name) for name, distribution in wheels.items()},
         exports=exports,
@@ -124,11 +128,6 @@ def _list_apart(config: Config, package: str) -> Iterator[str]:
         yield canonicalize_name(config.wheel_name(package))
     if chosen.nuget is not None and (not chosen.nuget.runtime or chosen.ep is not None):
         yield chosen.nuget.id
-
-
-def _requires_runtime(config: Config, package: str) -> bool:
-    wheel = config.packages[package].wheel
-    return wheel is not None and wheel.runtime == "required"
 
 
 def runtimes_named(names: Iterable[str], folder: Path) -> tuple[RuntimePreset, ...]:

@@ -1,15 +1,23 @@
-"""Checks LB101-LB105: whether a package links, bundles, renames or embeds the runtime."""
+"""Checks of what a package does with the runtime.
+
+LB101-LB105: whether it links, bundles, renames or embeds it; LB113: whether exceptions of its C++ headers leave a C
+interface; LB504 and LB506: which of its distributions the package requires.
+"""
 
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
-from latebind.checks.policy import BindingPolicy, find_rules
+from packaging.utils import canonicalize_name
+
+from latebind.checks.policy import TWINS, BindingPolicy, find_rules
 from latebind.checks.supplier import list_suppliers, suppliers
 from loadcheck.engine import platforms
 from loadcheck.engine.policy import Policy, fits_any
 from loadcheck.engine.registry import ARCHIVES, Hit, Hits, Skip, check
+from loadcheck.engine.supply import requirement_rows
 from loadcheck.engine.wording import links, own_name, some
 from loadcheck.readers.contents import GRAFTED, PROVIDER_ENTRY, Contents, File
 from loadcheck.text import DOCS, human_size, plural
@@ -17,6 +25,15 @@ from loadcheck.text import DOCS, human_size, plural
 if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
     from loadcheck.binary import Image
+
+ORT_EXCEPTION = "N3Ort9ExceptionE"
+"""The name of Ort::Exception's type in a library that throws it or catches it, in the Itanium C++ ABI."""
+_THROWS, _CATCHES = "__cxa_throw", "__cxa_begin_catch"
+_OF_HOSTS = ("CreateEpFactories", "RegisterCustomOps", "PyInit_", "JNI_", "Java_", "napi_")
+"""Functions that a host calls which has bound the runtime, or in which a binding's own code catches."""
+
+_OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|d[al])")
+"""Symbols that headers of the runtime and of the standard library leave in a library that hides its own."""
 
 
 def _list_markers(policy: Policy) -> tuple[str, ...]:
@@ -187,6 +204,99 @@ def runtime_embedded(package: Contents, file: File, image: Image, runtime: Runti
             evidence=tuple(f"string {marker!r}" for marker in markers),
             fix=f"Leave {runtime.title} out of the link{_instead(file, runtime, policy)}",
         )
+
+
+@check(
+    "LB113",
+    "C interface that ends the process if the runtime is missing",
+    "warning",
+    profiles=("runtime",),
+    seeks_markers=lambda _policy: [ORT_EXCEPTION],
+    because="Programs in C, Python or C# cannot catch a C++ exception, so the process ends.",
+    formats=("elf",),
+    example="libspeech.so exports 12 C functions, throws Ort::Exception, and catches nothing",
+    fix="Catch Ort::Exception in each C function, or let callers check lb_onnxruntime_available() first.",
+)
+def nothing_caught(file: File, image: Image, policy: Policy) -> Hits:
+    """Without a runtime, the first call of an `Ort::` function throws, and no exception may leave a C function.
+
+    A library is reported only if it certainly catches nothing: it imports `__cxa_throw`, but not `__cxa_begin_catch`,
+    from a shared C++ library. A library that contains a C++ standard library, or that catches any exception, is not
+    reported.
+    """
+    exported = {export.name for export in image.exports}
+    imported = {symbol.name for symbol in image.imports}
+    functions = sorted(name for name in exported if not name.startswith(("_", "?")))
+    is_certain = ORT_EXCEPTION in file.markers and _THROWS in imported and _CATCHES not in imported
+    has_host = any(name.startswith(_OF_HOSTS) for name in exported)
+    has_cpp = any(name.startswith("_Z") and not _OF_HEADERS.match(name) for name in exported)
+    is_linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
+    if not is_certain or not functions or has_host or has_cpp or is_linked:
+        return
+    yield Hit(
+        message=f"exports {plural(len(functions), 'C function')}, throws Ort::Exception, and catches nothing",
+        evidence=(f"imports {_THROWS}, not {_CATCHES}", f"type {ORT_EXCEPTION}", *some(functions)),
+    )
+
+
+@check(
+    "LB504",
+    "Dependency that contradicts the minimum",
+    "error",
+    profiles=("runtime",),
+    because="The dependency contradicts the configured minimum. Without a configured minimum, the finding on a wheel "
+    "is a warning for a pinned version, and a note for an upper limit.",
+    kinds=TWINS,
+    example="Requires-Dist: onnxruntime==1.20.1",
+    fix='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, or ">=1.19.0" in '
+    "peerDependencies.",
+)
+def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePreset) -> Hits:
+    """A late-binding library works with every release of the runtime from its minimum on.
+
+    A pinned or capped runtime prevents users from installing the release they need. A lower minimum allows releases
+    that cannot work, and a higher minimum rules out releases that work.
+    """
+    if package.kind in suppliers():
+        yield from suppliers()[package.kind].find_problems(package, find_rules(policy), runtime)
+
+
+@check(
+    "LB506",
+    "Requirement for one distribution of the runtime",
+    "warning",
+    profiles=("runtime",),
+    because="The package fails for users of another distribution of the runtime.",
+    kinds=("wheel",),
+    example="Requires-Dist: onnxruntime>=1.19",
+    fix="Move each distribution to an extra of its own: cpu, gpu, directml, ... Or, if your users need no other "
+    'distribution, write runtime = "required" into the table wheel of latebind.toml.',
+)
+def supplier_required(package: Contents, policy: Policy, runtime: RuntimePreset) -> Hits:
+    """Several distributions install the runtime in the same folder, so any two of them overwrite each other.
+
+    A requirement outside of extras installs its distribution next to the one that the user chose, such as the GPU
+    build. A project that accepts this writes `runtime = "required"` into its table `wheel`.
+    """
+    inner = f"{package.dist_info}/METADATA"
+    names = {canonicalize_name(name) for name in runtime.python.extras.values()}
+    if len(names) == 1 or package.project in names | find_rules(policy).requiring:
+        return
+    matching = [
+        (text, requirement)
+        for text, requirement in requirement_rows(package)
+        if canonicalize_name(requirement.name) in names
+    ]
+    chosen = [text for text, requirement in matching if "extra" in str(requirement.marker or "")]
+    for text, requirement in matching:
+        if text not in chosen:
+            yield Hit(
+                cause=requirement.name,
+                inner=inner,
+                message=f"requires {requirement.name}, one of {len(names)} distributions of {runtime.title}, outside "
+                f"of extras{', though the package has extras for them' if chosen else ''}",
+                evidence=(text, *chosen),
+            )
 
 
 def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:

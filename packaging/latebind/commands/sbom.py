@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from latebind.commands.common import Add, new_folder
 
 if TYPE_CHECKING:
-    from latebind.inventory.find import Wheel
+    from latebind.inventory import Wheel
 
 
 def declare_sbom(add: Add) -> None:
@@ -50,8 +50,7 @@ def declare_sbom(add: Add) -> None:
 
 
 def _sbom(arguments: argparse.Namespace) -> int:
-    from latebind.inventory.attach import attach_sbom
-    from latebind.inventory.find import find_contents, read_part
+    from latebind.inventory import attach_sbom, find_contents, read_part
 
     named = [read_part(text) for text in arguments.part]
     for path in arguments.wheels:

@@ -141,7 +141,8 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.preconditions import refuse_missing
     from latebind.verify.choose import choose_cases, list_cases
     from latebind.verify.packages import find_packages
-    from latebind.verify.report.files import read_log, write_reports
+    from latebind.verify.report.render import write_reports
+    from latebind.verify.report.report import read_log
     from latebind.verify.verify import verify
 
     request = _read_request(arguments, project)
@@ -164,7 +165,7 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
 def _write_kit(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.preconditions import refuse_missing
     from latebind.verify.cases.select import check_patterns
-    from latebind.verify.kit.kit import write_kit
+    from latebind.verify.kit import write_kit
     from latebind.verify.packages import find_packages
 
     options = [*(["--all"] if arguments.everything else []), *(["--prereleases"] if arguments.prereleases else [])]
@@ -203,7 +204,8 @@ def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
 
 def _merge(arguments: argparse.Namespace) -> int:
     from latebind.config.project import find_project
-    from latebind.verify.report.files import merge_files, write_reports
+    from latebind.verify.report.merge import merge_files
+    from latebind.verify.report.render import write_reports
 
     merged, log_of = merge_files(arguments.merge)
     folder = arguments.output or find_project(arguments.project, arguments.workdir)[1] / "reports"
@@ -213,7 +215,7 @@ def _merge(arguments: argparse.Namespace) -> int:
 
 def _show(view: View, texts: Mapping[str, str], form: str, folder: Path) -> None:
     """Print a report in a form; `texts` are those of its files."""
-    from latebind.verify.report.console import report_text
+    from latebind.verify.report.render import report_text
 
     text = report_text(view, folder) if form == "text" else texts[_FILES[form]]
     print(text.removesuffix("\n"))
@@ -227,8 +229,7 @@ def _leave_out_old_news(view: View, told: Path) -> View:
 
 
 def _gate(arguments: argparse.Namespace) -> int:
-    from latebind.verify.report.coverage import list_package_files
-    from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
+    from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, list_package_files
     from latebind.verify.report.report import read_report
 
     project = open_project(arguments)

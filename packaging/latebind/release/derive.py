@@ -19,10 +19,9 @@ from latebind.release import api, layout
 from latebind.release.facts import Origin, manifest, obstacles
 from latebind.release.packages import ReleasePackage, read_packages
 from latebind.templates import render
-from latebind.verify.report.coverage import list_package_files
-from latebind.verify.report.files import read_log, renderings
-from latebind.verify.report.gate import GATE_RENDERERS, Blocker, judge_gate
-from latebind.verify.report.report import Report, read_report
+from latebind.verify.report.gate import GATE_RENDERERS, Blocker, judge_gate, list_package_files
+from latebind.verify.report.render import renderings
+from latebind.verify.report.report import Report, read_log, read_report
 from latebind.verify.report.view import report_count, view_of
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths

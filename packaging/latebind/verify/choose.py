@@ -101,11 +101,11 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
 
 def _extent(request: Request, minor: str, others: tuple[str, ...] = ()) -> Extent:
     """How much is verified; `minor` is the version of the CPython that this machine's test cases run with."""
-    machines = {rid: request.machines.get(rid) for rid in request.rids}
+    versions = {rid: machine.python_version.split(".") for rid, machine in request.machines.items()}
     return Extent(
         everything=request.everything,
         prereleases=request.prereleases,
-        pythons={rid: _minor(machine) or minor for rid, machine in machines.items()},
+        pythons={rid: ".".join(versions.get(rid, ())[:2]) or minor for rid in request.rids},
         others=others,
         home=host_rid(),
         glue=frozenset(rid for rid, machine in request.machines.items() if machine.level == "glue"),
@@ -130,10 +130,6 @@ def list_cases(chosen: ChosenCases) -> str:
             lines.append(f"{configured.case.id}  not run: {error.reason}")
             unable += 1
     return "\n".join([*lines, f"{plural(len(chosen.cases), 'test case')}, {unable} of them cannot run here"])
-
-
-def _minor(machine: Machine | None) -> str:
-    return ".".join(machine.python_version.split(".")[:2]) if machine else ""
 
 
 def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tuple[Interpreter, ...]]:

@@ -14,7 +14,7 @@ from latebind.errors import InputError
 from latebind.formats import find_format, installed_kinds
 from latebind.model import Artifact
 from latebind.pack.pack import pack
-from latebind.pack.record import Record, list_changes, read_record
+from latebind.pack.record import list_changes, read_record
 from latebind.pack.render import not_made
 from latebind.system.log import LOG
 from latebind.verify.report.report import Provenance
@@ -43,7 +43,12 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
     config, record = project.config, read_record(folder or project.dist)
     if folder:
         commit = source_commit(config.file)
-        _refuse_outdated(project, record, folder, commit)
+        if changes := list_changes(record, hash_inputs(project), commit) if record.sources else []:
+            raise InputError(
+                f"the packages are out of date: {changes[0]} after packing",
+                where=str(folder),
+                advice="Pack again: latebind pack --target all. Or check out the sources that they were made from.",
+            )
         artifacts = artifacts_in(folder, config)
     elif not record.targets and (there := list_artifacts(project.dist)):
         LOG.say(
@@ -65,16 +70,6 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
         sources=record.digest,
     )
     return Packages(artifacts=artifacts, source=source)
-
-
-def _refuse_outdated(project: Project, record: Record, folder: Path, commit: str) -> None:
-    changes = list_changes(record, hash_inputs(project), commit) if record.sources else []
-    if changes:
-        raise InputError(
-            f"the packages are out of date: {changes[0]} after packing",
-            where=str(folder),
-            advice="Pack again: latebind pack --target all. Or check out the sources that they were made from.",
-        )
 
 
 def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:

@@ -118,15 +118,7 @@ def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...
         artifacts=artifacts,
         supply=supply,
         unusable=unusable(described, folder / "home"),
-        memory=Memory(
-            folder / "passed",
-            root=config.root,
-            verify=verify,
-            runtimes=config.document.runtime,
-            outputs=project.outputs,
-            artifacts=artifacts,
-            circumstances=(*pins, chosen.tool.name, sdk),
-        ),
+        memory=Memory(folder / "passed", project, artifacts, (*pins, sdk)),
         places={machine.rid: Semaphore(machine.jobs) for machine in described if machine.jobs},
     )
 
@@ -186,7 +178,7 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
     except NotRun as error:
         return Outcome(case=case, state=State.NOT_RUN, reason=error.reason, summary=error.message)
     key = run.memory.key(configured, [row.version for row in pythons], f"{machine.rid} {machine.title}")
-    known = None if run.chosen.request.fresh else run.memory.recall(case, key)
+    known = None if run.chosen.request.fresh else run.memory.recall(key)
     if known is not None:
         return replace(known, state=passed_at(machine.level), log=log)
     with run.places.get(machine.rid, nullcontext()), run.running.hold(case.id):
@@ -248,7 +240,6 @@ def _describe_machine(chosen: ChosenCases) -> dict[str, str]:
         "target": host_rid(),
         "system": platform.platform() + (f", run by {own}" if own else ""),
         "python": platform.python_version(),
-        "installer": chosen.tool.name,
     }
 
 

@@ -37,12 +37,27 @@ OF_OTHERS = (
     "a runtime that opens more libraries",
 )
 """What projects need that the one here is not."""
-SCOPE = Extent(pythons={LINUX: "3.11"}, home=LINUX)
-EVERYTHING = dataclasses.replace(SCOPE, everything=True)
+
+
+def list_for(config=CONFIG, rid="linux-x64", **scope):
+    """The lines of a target."""
+    return list_lines(config, [Rid(rid)], Extent(pythons={Rid(rid): "3.11"}, home=LINUX, **scope))
+
+
+def expand(config=CONFIG, rid="linux-x64", answers=FOUND, **scope):
+    """The test cases of a target, where the index has what `answers` say by entry."""
+    lines = list_for(config, rid, **scope)
+    found = {question: answers[question.entry] for question in questions(lines) if question.entry in answers}
+    return expand_cases(lines, Answers(found=found))
+
+
+def change(**changed):
+    """The project with another document."""
+    return dataclasses.replace(CONFIG, document=msgspec.structs.replace(CONFIG.document, **changed))
 
 
 def test_every_version_works_in_every_consumer_and_names_are_unique():
-    cases = [configured.case for configured in expand_project()]
+    cases = [configured.case for configured in expand()]
     works = {(case.consumer, case.version) for case in cases if case.scenario == "works"}
     assert {who for who, _ in works} == {"python3.11", "dotnet-build", "node", "java"}
     consumed = {case.consumer for case in cases if case.scenario == "consumed"}
@@ -57,20 +72,18 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
         if "linux" in scenario.systems and scenario.needs not in OF_OTHERS and not scenario.glue
     }
     assert {case.scenario for case in cases} == {name for name in here if not scenario(name).rare}
-    assert {configured.case.scenario for configured in expand_project(everything=True)} == here
+    assert {configured.case.scenario for configured in expand(others=("3.13",), everything=True)} == here
 
 
 def test_libraries_are_loaded_in_c_where_a_machine_runs_no_runtime_once_for_all_runtimes():
-    mac = Rid("osx-arm64")
-    scope = Extent(pythons={LINUX: "3.11", mac: "3.11"}, home=LINUX, glue=frozenset({mac}))
-    ids = [configured.case.id for configured in expand_cases(list_lines(CONFIG, [LINUX, mac], scope), Answers())]
+    glue = frozenset({Rid("osx-arm64")})
+    ids = [one.case.id for rid in ("linux-x64", "osx-arm64") for one in expand(rid=rid, answers={}, glue=glue)]
     assert [text for text in ids if "/c-loader/" in text] == ["wheel/osx-arm64/c-loader/no-runtime/loads-in-c"]
 
 
 @pytest.mark.parametrize(("rid", "odd"), [("osx-arm64", True), ("win-arm64", False)])
 def test_where_a_machine_runs_no_runtime_a_stand_in_takes_its_place_in_c_and_no_index_is_asked(rid, odd):
-    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, glue=frozenset({Rid(rid)}))
-    lines = [line for line in list_lines(CONFIG, [Rid(rid)], scope) if line.stands_in]
+    lines = [line for line in list_for(rid=rid, glue=frozenset({Rid(rid)})) if line.stands_in]
     cases = expand_cases(lines, Answers())
     assert {one.case.consumer for one in cases} == {"c-nupkg", "sdk-cmake"}
     assert {one.case.runtime for one in cases} == {"stand-in"}
@@ -86,14 +99,12 @@ def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_version
     config = load(write_ep(tmp_path, config=f'{EP_CONFIG}[verify]\npython = "smoke.py"\n') / "latebind.toml")
     (runtime,) = config.document.runtime
     below = {BELOW_FLOOR: ("1.22.1",), "1.25.*": ("1.25.1",), EACH_MINOR: ("1.24.0", "1.25.1", "1.31.1")}
-    scope = dataclasses.replace(SCOPE, everything=True)
-    lines = list_lines(config, [LINUX], scope)
-    answers = {question: below.get(question.entry, ("1.31.1",)) for question in questions(lines)}
-    cases = expand_cases(lines, Answers(found=answers))
+    answers = {"minimum": ("1.31.1",), "latest": ("1.31.1",), **below}
+    cases = expand(config, answers=answers, everything=True)
     ours = [configured.case for configured in cases if configured.case.runtime == runtime.traits.python.distribution]
     assert {case.version for case in ours if case.scenario == "works"} == {"1.24.0", "1.31.1"}
     assert {case.version for case in ours if case.scenario == "unsupported"} == {"1.22.1", "1.25.1"}
-    assert {question.minimum for question in answers} == {"1.23.1"}
+    assert {question.minimum for question in questions(list_for(config, everything=True))} == {"1.23.1"}
     assert {scenario(case.scenario).provider for case in ours} == {True}
     assert {"spawn", "subprocess", "c-host"} <= {case.scenario for case in ours}
 
@@ -102,8 +113,7 @@ def tiny_cases(folder, *, rid="linux-x64", change=lambda text: text, glue=frozen
     """The test cases of a project with one package, which binds ONNX Runtime."""
     text = BOUND.replace("linux-x64", rid) + '\n[verify]\npython = "smoke.py"\n'
     config = load(write_client(folder, latebind=change(text)) / "latebind.toml")
-    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, glue=glue)
-    return [configured.case for configured in expand_cases(list_lines(config, [Rid(rid)], scope), Answers())]
+    return [configured.case for configured in expand(config, rid, {}, glue=glue)]
 
 
 def test_a_project_of_one_package_has_no_cell_in_which_that_package_is_missing(tmp_path):
@@ -193,15 +203,13 @@ def test_a_script_for_a_kind_of_package_that_is_not_made_gives_no_cases(tmp_path
 
 
 def test_only_a_target_with_a_sibling_is_tried_with_a_runtime_for_another_processor():
-    scenarios = {
-        rid: {configured.case.scenario for configured in expand_project(rid)} for rid in ("linux-x64", "osx-arm64")
-    }
-    assert all("wrong-architecture" in names for names in scenarios.values())
+    for rid in ("linux-x64", "osx-arm64"):
+        assert "wrong-architecture" in {configured.case.scenario for configured in expand(rid=rid)}
     assert other_processor("linux-musl-x64").rid == "linux-musl-arm64"  # of the same C library
 
 
 def test_everything_is_each_minor_version_each_distribution_and_each_python():
-    cases = [configured.case for configured in expand_project(everything=True)]
+    cases = [configured.case for configured in expand(others=("3.13",), everything=True)]
     works = [case for case in cases if case.scenario == "works" and case.kind == "wheel"]
     assert {case.version for case in works if case.runtime == "onnxruntime" and case.consumer == "python3.11"} == set(
         MINORS
@@ -221,15 +229,14 @@ def test_everything_is_each_minor_version_each_distribution_and_each_python():
     ],
 )
 def test_a_distribution_has_cells_only_on_targets_that_it_exists_for(rid, distributions):
-    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, everything=True)
-    cases = [configured.case for configured in expand_cases(list_lines(CONFIG, [Rid(rid)], scope), Answers())]
+    cases = [configured.case for configured in expand(rid=rid, everything=True)]
     wheels = {case.runtime for case in cases if case.kind == "wheel" and case.scenario == "works"}
     assert {name for name in wheels if name.startswith("onnxruntime")} == distributions
     assert ("with-gpu" in {case.scenario for case in cases}) == ("onnxruntime-gpu" in distributions)
 
 
 def test_each_minor_and_other_pythons_are_for_one_target_and_the_home_of_this_machine():
-    cases = [configured.case for configured in expand_project("osx-arm64", everything=True)]
+    cases = [configured.case for configured in expand(rid="osx-arm64", others=("3.13",), everything=True)]
     assert {case.version for case in cases if case.runtime == "onnxruntime" and case.scenario == "works"} == {
         "1.19.2",
         "1.31.1",
@@ -238,28 +245,24 @@ def test_each_minor_and_other_pythons_are_for_one_target_and_the_home_of_this_ma
 
 
 def test_a_scenario_has_no_cell_where_its_system_has_no_such_thing():
-    names = {configured.case.scenario for configured in expand_project("win-x64")}
+    names = {configured.case.scenario for configured in expand(rid="win-x64")}
     assert not names & {"fork", "read-only", "permission-denied"}
     assert {"spawn", "decoy"} <= names
 
 
 def test_a_version_that_the_index_does_not_have_stays_as_it_is_written():
-    cases = expand_cases(list_lines(CONFIG, [LINUX], SCOPE), Answers())
-    assert {configured.case.version for configured in cases} == {"minimum", "latest", BELOW_FLOOR, ""}
+    assert {configured.case.version for configured in expand(answers={})} == {"minimum", "latest", BELOW_FLOOR, ""}
 
 
 def test_two_runtimes_have_cells_of_their_own():
-    document = msgspec.structs.replace(CONFIG.document, runtime=(USE, msgspec.structs.replace(USE, minimum="1.20")))
-    config = dataclasses.replace(CONFIG, document=document)
-    asked = {question.minimum for question in questions(list_lines(config, [LINUX], SCOPE))}
+    config = change(runtime=(USE, msgspec.structs.replace(USE, minimum="1.20")))
+    asked = {question.minimum for question in questions(list_for(config))}
     assert asked == {"1.19", "1.20"}
 
 
 def test_each_major_version_of_a_runtime_has_cases_with_its_own_packages_and_minimum():
-    nvrtc = load_described(library_files()["nvrtc"], {"linux"}, "12.0")
-    document = msgspec.structs.replace(CONFIG.document, runtime=(nvrtc,))
-    config = dataclasses.replace(CONFIG, document=document)
-    lines = list_lines(config, [LINUX], EVERYTHING)
+    config = change(runtime=(load_described(library_files()["nvrtc"], {"linux"}, "12.0"),))
+    lines = list_for(config, everything=True)
     asked = {(question.distribution, question.minimum) for question in questions(lines)}
     assert asked == {("nvidia-cuda-nvrtc", "13.0"), ("nvidia-cuda-nvrtc-cu12", "12.0")}
     scenarios = {configured.case.scenario for configured in expand_cases(lines, Answers())}
@@ -269,10 +272,7 @@ def test_each_major_version_of_a_runtime_has_cases_with_its_own_packages_and_min
 def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
     settings = VerifyOwn(scenarios=("works", "absent"), native_only=True)
     verify = msgspec.structs.replace(CONFIG.document.verify, own={USE.preset: settings})
-    document = msgspec.structs.replace(CONFIG.document, runtime=(USE,), verify=verify)
-    config = dataclasses.replace(CONFIG, document=document)
-    scope = Extent(pythons={LINUX: "3.11"}, home=LINUX, others=("3.13",), everything=True)
-    cases = expand_cases(list_lines(config, [LINUX], scope), Answers())
+    cases = expand(change(runtime=(USE,), verify=verify), others=("3.13",), everything=True)
     assert {configured.case.scenario for configured in cases} == {"works", "absent"}
     assert {configured.python for configured in cases} == {"3.11"}
     for level, reason, says in (
@@ -290,22 +290,18 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
 def test_an_application_names_a_runtime_that_no_feed_has():
     for name in ("openvino", "litert"):
         index = next(i for i, runtime in enumerate(CONFIG.document.runtime) if runtime.name == name)
-        cases = [
-            configured.case
-            for configured in expand_project()
-            if configured.bound_runtime == CONFIG.document.runtime[index]
-        ]
+        bound = CONFIG.document.runtime[index]
+        cases = [configured.case for configured in expand() if configured.bound_runtime == bound]
         computing = {case.scenario for case in cases if case.kind == "nupkg" and scenario(case.scenario).computes}
         assert computing == {"path", "path-wrong"}
         assert {case.runtime for case in cases if case.kind == "nupkg" and case.scenario in computing} == {name}
 
 
 def test_only_a_preset_with_a_floor_has_releases_below_it_that_hold_no_library(tmp_path):
-    raised = msgspec.structs.replace(CONFIG.document, runtime=(msgspec.structs.replace(USE, minimum="1.25"),))
-    asked = questions(list_lines(dataclasses.replace(CONFIG, document=raised), [LINUX], SCOPE))
+    asked = questions(list_for(change(runtime=(msgspec.structs.replace(USE, minimum="1.25"),))))
     assert {question.minimum for question in asked if question.entry == BELOW_FLOOR} == {"1.19"}
     config = load(write_thing_client(tmp_path, THING + '\n[verify]\npython = "smoke.py"\n') / "latebind.toml")
-    assert BELOW_FLOOR not in {question.entry for question in questions(list_lines(config, [LINUX], SCOPE))}
+    assert BELOW_FLOOR not in {question.entry for question in questions(list_for(config))}
 
 
 @pytest.mark.parametrize(
@@ -314,7 +310,7 @@ def test_only_a_preset_with_a_floor_has_releases_below_it_that_hold_no_library(t
 def test_a_stand_in_is_made_only_of_a_runtime_whose_version_is_text(tmp_path, form, shown):
     described = THING.replace('"text"', f'"{form}"') + '\n[verify]\npython = "smoke.py"\n'
     config = load(write_thing_client(tmp_path, described) / "latebind.toml")
-    names = {configured.case.scenario for configured in expand_cases(list_lines(config, [LINUX], SCOPE), Answers())}
+    names = {configured.case.scenario for configured in expand(config, answers={})}
     assert {"works", "too-old", "absent"} <= names
     assert ("other-major" in names) is shown
 
@@ -327,17 +323,10 @@ def test_a_package_needs_itself_and_all_that_those_it_requires_need():
 def test_a_project_without_a_runtime_is_tried_without_one(tiny):
     write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\n')
     config = load(tiny / "latebind.toml")
-    lines = list_lines(config, [LINUX], SCOPE)
-    (configured,) = expand_cases(lines, Answers())
+    (configured,) = expand(config)
     assert (configured.case.scenario, configured.case.version, configured.bound_runtime) == ("works", "", None)
     assert configured.entries == ("",)
-    assert questions(lines) == []
-
-
-def expand_project(rid="linux-x64", *, everything=False):
-    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",) * everything, everything=everything)
-    lines = list_lines(CONFIG, [Rid(rid)], scope)
-    return expand_cases(lines, Answers(found={question: FOUND[question.entry] for question in questions(lines)}))
+    assert questions(list_for(config)) == []
 
 
 @pytest.mark.parametrize(
@@ -347,10 +336,8 @@ def test_a_wheel_that_installs_the_runtime_is_installed_by_its_name(tmp_path, ke
     lines = BOUND.replace('source = "python/tiny"', f'source = "python/tiny", {key}')
     text = lines + '[verify]\npython = "native/tiny.c"\n'
     config = load(write_client(tmp_path, latebind=text) / "latebind.toml")
-    lines = list_lines(config, [LINUX], SCOPE)
-    answers = {question: FOUND[question.entry] for question in questions(lines)}
 
-    scenarios = {configured.case.scenario for configured in expand_cases(lines, Answers(found=answers))}
+    scenarios = {configured.case.scenario for configured in expand(config)}
 
     assert {"works", "absent"} <= scenarios
     assert ("extra" in scenarios) == installs

@@ -9,8 +9,8 @@ from packaging.version import Version
 
 from latebind.errors import NotRun
 from latebind.tables.targets import host_rid
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, raised_minimum, requirement
-from latebind.verify.cases.installers import Virtualenv, installer
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, requirement
+from latebind.verify.cases.installers import installer
 from loadcheck.model import Rid
 from tests.verify.release_index import serve, write_index, write_wheel
 
@@ -33,10 +33,6 @@ def test_what_the_index_is_asked_for(entry, text):
     assert requirement(question(entry)) == text
 
 
-def test_a_raised_floor_is_just_above():
-    assert raised_minimum("1.31.1") == "1.32"
-
-
 def test_the_index_knows_which_versions_there_are_for_which_target(tmp_path):
     (tmp_path / "home").mkdir()
     minors, intel, absent = question(EACH_MINOR), question("latest", "osx-x64"), question("1.19.77")
@@ -53,8 +49,7 @@ def test_the_index_knows_which_versions_there_are_for_which_target(tmp_path):
     assert answers.trouble[absent].reason == "no-distribution"
 
 
-@pytest.mark.parametrize("make", [installer, Virtualenv], ids=["uv", "pip"])
-def test_the_newest_prerelease_is_an_answer_only_if_it_is_newer_and_asked_for(tmp_path, monkeypatch, make):
+def test_the_newest_prerelease_is_an_answer_only_if_it_is_newer_and_asked_for(tmp_path, monkeypatch):
     releases = {"engine": ("1.30.0", "1.31.0", "1.32.0a1", "1.32.0rc1"), "other": ("1.31.0rc2", "1.31.0")}
     wheels = [
         write_wheel(tmp_path / "wheels", name, version, "py3-none-any", {f"{name}.py": b""})
@@ -66,11 +61,10 @@ def test_the_newest_prerelease_is_an_answer_only_if_it_is_newer_and_asked_for(tm
     plain = replace(engine, prereleases=False)
     (tmp_path / "home").mkdir()
     with serve(tmp_path) as address:
-        for variable in ("UV_DEFAULT_INDEX", "PIP_INDEX_URL"):
-            monkeypatch.setenv(variable, f"{address}/day/simple")
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"{address}/day/simple")
         monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
         monkeypatch.setenv("PIP_FIND_LINKS", "")
-        answers = ask([engine, other, plain], make(tmp_path / "home"), Path(sys.executable))
+        answers = ask([engine, other, plain], installer(tmp_path / "home"), Path(sys.executable))
     assert answers.trouble == {}
     assert answers.found == {engine: ("1.31.0", "1.32.0rc1"), other: ("1.31.0",), plain: ("1.31.0",)}
 

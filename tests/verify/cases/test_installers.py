@@ -1,10 +1,9 @@
-"""Both installers, for real: clean environments, what the index has, and what is not there."""
+"""uv, for real: clean environments, what the index has, and what is not there."""
 
 import json
 import os
 import sys
 import threading
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,22 +12,17 @@ import pytest
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
 from latebind.verify.cases import installers as environments
-from latebind.verify.cases.index import installer_environment
-from latebind.verify.cases.installers import consumer_environment, installer, python_of
+from latebind.verify.cases.installers import consumer_environment, installer, installer_environment, python_of
 from loadcheck.model import Rid
 from tests.programs import not_run
+from tests.verify.release_index import write_wheel
 
 BASE = Path(getattr(sys, "_base_executable", sys.executable))
 
 
-@pytest.fixture(params=["uv", "virtualenv"])
-def tool(request, tmp_path, monkeypatch):
-    if request.param == "virtualenv":
-        monkeypatch.setattr(environments, "which", lambda _: None)
-        monkeypatch.setattr(environments.sys, "executable", str(tmp_path / "nowhere" / "python"))
+@pytest.fixture
+def tool(tmp_path):
     chosen = installer(tmp_path / "home")
-    monkeypatch.undo()
-    assert chosen.name == request.param
     (tmp_path / "home").mkdir()
     try:
         chosen.resolve("iniconfig", BASE)
@@ -38,7 +32,7 @@ def tool(request, tmp_path, monkeypatch):
 
 
 def test_two_test_cases_do_not_download_the_same_at_the_same_time(tmp_path, monkeypatch):
-    tool = environments.Uv(tmp_path / "uv", tmp_path)
+    tool = environments.Installer(tmp_path / "uv", tmp_path)
 
     def meet(seconds):
         together, met = threading.Barrier(2), []
@@ -50,7 +44,7 @@ def test_two_test_cases_do_not_download_the_same_at_the_same_time(tmp_path, monk
             except threading.BrokenBarrierError:
                 together.reset()
 
-        monkeypatch.setattr(environments, "run_installer", install)
+        monkeypatch.setattr(environments, "_install", install)
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda name: tool.install(tmp_path, [name], log=tmp_path / "log"), ["a", "b"]))
         return met
@@ -101,27 +95,22 @@ def test_what_the_index_does_not_have_is_not_run(tool, tmp_path):
         tool.install(tmp_path / "env", ["iniconfig==0.0.0.1"], log=tmp_path / "log")
 
 
-def test_without_any_installer_the_message_says_what_to_install(tmp_path, monkeypatch):
+def test_without_uv_the_message_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(environments, "which", lambda _: None)
-    monkeypatch.setattr(environments.importlib.util, "find_spec", lambda _: None)
     monkeypatch.setattr(environments.sys, "executable", str(tmp_path / "python"))
-    with pytest.raises(ToolError, match="neither uv nor virtualenv is installed") as caught:
+    with pytest.raises(ToolError, match="uv is not installed") as caught:
         installer(tmp_path)
     assert "latebind[verify]" in caught.value.advice
 
 
 def test_uv_offline_of_the_caller_is_named_and_own_packages_install(tmp_path, monkeypatch):
-    uv = environments.find_uv()
-    if uv is None:
-        pytest.skip("not run: there is no uv")
     monkeypatch.setenv("UV_OFFLINE", "true")
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
     for key in ("UV_FIND_LINKS", "PIP_FIND_LINKS", "UV_DEFAULT_INDEX", "PIP_INDEX_URL", "UV_INDEX"):
         monkeypatch.delenv(key, raising=False)
     links = tmp_path / "links"
-    links.mkdir()
-    write_wheel(links / "thing-1.0-py3-none-any.whl")
-    tool, folder, log = environments.Uv(uv, tmp_path / "home"), tmp_path / "env", tmp_path / "log"
+    write_wheel(links, "thing", "1.0", "py3-none-any", {})
+    tool, folder, log = installer(tmp_path / "home"), tmp_path / "env", tmp_path / "log"
 
     with not_run("no-index", "UV_OFFLINE is set, and uv's cache has no iniconfig"):
         tool.resolve("iniconfig", BASE)
@@ -131,14 +120,6 @@ def test_uv_offline_of_the_caller_is_named_and_own_packages_install(tmp_path, mo
     assert list(folder.rglob("thing-1.0.dist-info"))
     with not_run("no-index", "UV_OFFLINE is set"):
         tool.install(folder, ["iniconfig"], log=log)
-
-
-def write_wheel(path):
-    info = "thing-1.0.dist-info"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", "")
 
 
 def test_settings_for_the_index_reach_the_installer_and_nothing_else_does(monkeypatch, tmp_path):

@@ -12,7 +12,6 @@ from msgspec import structs
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
 from latebind.tables.targets import host_rid
-from latebind.verify.cases import installers
 from latebind.verify.cases.installers import foreign_installer, uv_platform
 from latebind.verify.cases.machine import Machine, host_machine, machines, machines_folder, unusable
 from tests.programs import not_run
@@ -180,12 +179,6 @@ def test_uvs_name_of_a_platform(tag, name):
 def test_a_platform_that_uv_does_not_know_is_told():
     with not_run("no-machine"):
         uv_platform(wine(platforms=("plan9_mips",)))
-
-
-def test_without_uv_nothing_is_installed_for_others(monkeypatch, tmp_path):
-    monkeypatch.setattr(installers, "find_uv", lambda: None)
-    with pytest.raises(NotRun, match="installing packages for win-x64 from here needs uv"):
-        foreign_installer(wine(), tmp_path)
 
 
 def test_an_environment_for_windows_is_laid_out(tmp_path):

@@ -10,14 +10,12 @@ from defusedxml import ElementTree as ET  # noqa: N817  # as it is called everyw
 
 from latebind.errors import NOT_RUN_REASONS, InputError
 from latebind.model import Artifact, Case, Outcome, State
-from latebind.verify.report.console import report_text
-from latebind.verify.report.files import read_log, write_reports
-from latebind.verify.report.html import report_html
-from latebind.verify.report.render import report_junit, report_markdown
+from latebind.verify.report.render import report_html, report_junit, report_markdown, report_text, write_reports
 from latebind.verify.report.report import (
     Elsewhere,
     Provenance,
     is_newer_minor,
+    read_log,
     read_report,
     report_json,
     report_of,

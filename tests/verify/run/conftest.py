@@ -1,4 +1,4 @@
-"""The packages of tests/clients/dotnet and a runtime package, made once for all tests of .NET consumers."""
+"""A supply; and the packages of tests/clients/dotnet and a runtime package, made once for tests of .NET consumers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from importlib import metadata
 
 import pytest
 
+from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.tables.presets import preset
+from latebind.verify.cases.installers import installer
+from latebind.verify.run.supply import Supply
 from testing.needs import dotnet_environment
+from tests.client import CONFIG, write_client
 from tests.dotnet_support import CLIENT, RID, VERSION, make_config, make_stage, shared_library
 
 
@@ -47,3 +51,11 @@ def runtime(work):
     runtime_preset = preset("onnxruntime")
     nupkg = assemble_runtime_nupkg(library, distribution.version, work / "runtime", rid=RID, runtime=runtime_preset)
     return distribution.version, nupkg
+
+
+@pytest.fixture
+def supply(tmp_path):
+    write_client(tmp_path, latebind=CONFIG + '\n[verify]\nreference = "reference.py"\n')
+    (home := tmp_path / "home").mkdir()
+    verify = load(tmp_path / "latebind.toml").document.verify
+    return Supply(root=tmp_path, verify=verify, folder=tmp_path / "supply", installer=installer(home))

@@ -71,25 +71,32 @@ def test_data_are_those_of_the_newest_key_up_to_the_version(requires, version, e
     assert choose_requirements(VerifyData(script="cases.py", requires=requires), version) == (expected,)
 
 
+def make_bench(runtime, supply=None, *, version="1.32.0", emulated=False):
+    """A test case `works` of a distribution of ONNX Runtime, on this machine or an emulated one."""
+    here = host_machine(Path("python3"))
+    machine = Machine(rid=Rid("linux-arm64"), title="qemu", command=("qemu-aarch64",)) if emulated else here
+    paths = dict.fromkeys(("work", "log"), Path("place"))
+    nothing = {"package": "", "oldest": "", "artifacts": (), "interpreters": ()}
+    case, bound = dataclasses.replace(row().case, runtime=runtime, version=version), PROJECT.document.runtime[0]
+    return Bench(case=case, config=PROJECT, bound_runtime=bound, machine=machine, supply=supply, **nothing, **paths)
+
+
 @pytest.mark.parametrize(
-    ("situation", "expected"),
+    ("version", "situation", "expected", "count"),
     [
-        (Situation(), "1.31.1"),
-        (Situation(first="1.19.2"), "1.19.2"),
-        (Situation(binds=("1.20.1",)), "1.20.1"),
-        (Situation(binds=("1.31.1", "1.30.0")), "1.30.0"),
+        ("1.31.1", Situation(), "1.31.1", 1300),
+        ("1.31.1", Situation(first="1.19.2"), "1.19.2", 1000),
+        ("1.31.1", Situation(binds=("1.20.1",)), "1.20.1", 1000),
+        ("1.31.1", Situation(binds=("1.31.1", "1.30.0")), "1.30.0", 1000),
+        ("1.30.9", Situation(), "1.30.9", 1000),
+        ("", Situation(), "", 1),
     ],
 )
-def test_data_and_counts_are_those_of_the_oldest_version_that_may_be_bound(situation, expected):
-    paths = dict.fromkeys(("work", "log"), Path("place"))
-    nothing = {"package": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
-    case = row().case
-    bench = Bench(
-        case=case, config=PROJECT, bound_runtime=PROJECT.document.runtime[0], machine=None, **nothing, **paths
-    )
+def test_data_and_counts_are_those_of_the_oldest_version_that_may_be_bound(version, situation, expected, count):
+    bench = make_bench("onnxruntime", version=version)
     bench.__dict__["situation"] = situation  # which a scenario would set up
     assert bench.oldest_bound == expected
-    assert bench.at_least() == (1300 if expected == "1.31.1" else 1000)
+    assert bench.at_least() == count
 
 
 @dataclasses.dataclass
@@ -110,25 +117,6 @@ class References:
 
     def data(self, *_):
         return Path("data")
-
-
-def make_bench(runtime, supply, *, emulated):
-    """A test case `works` of a distribution of ONNX Runtime, on this machine or an emulated one."""
-    here = host_machine(Path("python3"))
-    machine = Machine(rid=Rid("linux-arm64"), title="qemu", command=("qemu-aarch64",)) if emulated else here
-    return Bench(
-        case=dataclasses.replace(row().case, runtime=runtime, version="1.32.0"),
-        config=PROJECT,
-        bound_runtime=PROJECT.document.runtime[0],
-        machine=machine,
-        supply=supply,
-        package="",
-        oldest="",
-        artifacts=(),
-        interpreters=(),
-        work=Path("work"),
-        log=Path("log"),
-    )
 
 
 @pytest.mark.parametrize(

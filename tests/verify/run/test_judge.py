@@ -1,17 +1,11 @@
 """What is made of a consumer's result."""
 
-import dataclasses
-from pathlib import Path
-
 import msgspec
 import pytest
 
-from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.model import Case, State
-from latebind.verify.cases.machine import host_machine
 from latebind.verify.cases.scenarios import Scenario, scenario
-from latebind.verify.run.bench import Bench
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import (
     CaseFailure,
@@ -24,10 +18,7 @@ from latebind.verify.run.protocol import (
     with_record,
 )
 from loadcheck.model import Rid
-from tests.client import SEVERAL
 
-CONFIG = load(SEVERAL)
-USE = CONFIG.document.runtime[0]
 CASE = Case(
     kind="wheel",
     target=Rid("linux-x64"),
@@ -98,17 +89,6 @@ def test_what_the_reference_cannot_do_is_no_failure_and_what_it_can_is_one():
 def test_fewer_cases_than_configured_are_too_few():
     assert judge_run(finish_run(), at_least=2).state is State.PASSED
     assert "2 cases passed, but at least 3 must pass" in judge_run(finish_run(), at_least=3).reason
-
-
-@pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])
-def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
-    case = dataclasses.replace(CASE, version=version)
-    paths = dict.fromkeys(("work", "log"), Path(ENV))
-    nothing = {"package": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
-    bench = Bench(
-        case=case, config=CONFIG, bound_runtime=USE, machine=host_machine(Path("python3")), **nothing, **paths
-    )
-    assert bench.at_least() == count
 
 
 def test_a_case_that_was_never_tried_is_a_failure():

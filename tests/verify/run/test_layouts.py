@@ -74,11 +74,10 @@ def test_good_packages_compute_and_hold_what_the_consumer_promises(tmp_path, pac
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-single-file"])
-def test_a_core_package_without_its_native_file_fails(tmp_path, packages, runtime, name):
+def test_a_core_package_without_its_native_file_fails(tmp_path, packages, runtime):
     broken = without(packages[0], "libdemo_core", tmp_path / "broken")
 
-    ended = run_smoke(consumer([broken, packages[1]], runtime, layout=layout(name)), tmp_path / "w")
+    ended = run_smoke(consumer([broken, packages[1]], runtime, layout=layout("dotnet-single-file")), tmp_path / "w")
 
     assert (ended.status, "demo_core" in ended.document.error.message) == (3, True)
 
@@ -292,18 +291,7 @@ def test_the_files_of_every_target_are_published(tmp_path, demo, rid):
     assert check_published(*demo, rid, tmp_path / "w") == []
 
 
-def test_a_target_without_its_file_is_told(tmp_path, demo):
-    package, project = demo
-    broken = without(package, "runtimes/osx-arm64/", tmp_path / "broken")
-
-    assert check_published(broken, project, "osx-arm64", tmp_path / "w") == [
-        "no package has a native file for osx-arm64"
-    ]
-
-
-def test_a_file_that_the_build_puts_beside_and_another_target_needs_is_told(tmp_path, demo):
-    package, project = demo
-    spoil = b"""<Project>
+BESIDE = b"""<Project>
   <ItemGroup>
     <None Include="$(MSBuildThisFileDirectory)../runtimes/win-x64/native/*" Link="%(Filename)%(Extension)"
           CopyToPublishDirectory="Always" CopyToOutputDirectory="Always" />
@@ -312,28 +300,30 @@ def test_a_file_that_the_build_puts_beside_and_another_target_needs_is_told(tmp_
   </ItemGroup>
 </Project>
 """
-    added = [("build/Demo.targets", spoil)]
-    broken = rewritten(package, tmp_path / "broken", add=added)
-
-    foreign = check_published(broken, project, "osx-x64", tmp_path / "osx")
-
-    assert foreign == ["demo_native.dll is of another RID", "libdemo.so is of another RID"]
-
-
-def test_a_file_of_another_processor_under_the_same_name_is_told(tmp_path, demo):
-    package, project = demo
-    spoil = b"""<Project>
+INSTEAD = b"""<Project>
   <Target Name="Spoil" AfterTargets="Publish">
     <Copy SourceFiles="$(MSBuildThisFileDirectory)../runtimes/win-x64/native/demo_native.dll"
           DestinationFolder="$(PublishDir)" />
   </Target>
 </Project>
 """
-    broken = rewritten(package, tmp_path / "broken", add=[("build/Demo.targets", spoil)])
 
-    (wrong,) = check_published(broken, project, "win-arm64", tmp_path / "w")
 
-    assert wrong.startswith("demo_native.dll differs from Demo.0.1.0.nupkg!runtimes/win-arm64/native/")
+@pytest.mark.parametrize(
+    ("missing", "targets", "rid", "wrong"),
+    [
+        ("runtimes/osx-arm64/", b"", "osx-arm64", ["no package has a native file for osx-arm64"]),
+        ("nothing", BESIDE, "osx-x64", ["demo_native.dll is of another RID", "libdemo.so is of another RID"]),
+        ("nothing", INSTEAD, "win-arm64",
+         ["demo_native.dll differs from Demo.0.1.0.nupkg!runtimes/win-arm64/native/demo_native.dll"]),
+    ],
+    ids=["no file", "a file that the build puts beside and another target needs", "a file of another processor"],
+)  # fmt: skip
+def test_wrong_files_of_a_target_are_told(tmp_path, demo, missing, targets, rid, wrong):
+    package, project = demo
+    added = [("build/Demo.targets", targets)] if targets else []
+    broken = rewritten(without(package, missing, tmp_path / "without"), tmp_path / "broken", add=added)
+    assert check_published(broken, project, rid, tmp_path / "w") == wrong
 
 
 # ---- the control: a library that links its runtime -------------------------------------------------------------------

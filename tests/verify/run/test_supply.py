@@ -1,16 +1,14 @@
-"""What test cases share: references that a project's script computes."""
+"""What test cases share: references that a project's script computes, and byte-code."""
 
+import compileall
 import sys
 from pathlib import Path
 
 import pytest
 
-from latebind.config.file import load
 from latebind.errors import ToolError
-from latebind.verify.cases.installers import installer
-from latebind.verify.cases.machine import host_machine
-from latebind.verify.run.supply import Supply
-from tests.client import CONFIG, write_client
+from latebind.verify.cases.machine import Machine, host_machine
+from latebind.verify.run.supply import Environment
 
 RUNTIME = "packaging==24.2"  # any distribution that is small: the script decides what it does with it
 COMPUTING = """
@@ -26,14 +24,6 @@ with open(pathlib.Path(__file__).parent / "data" / "runs", "a") as runs:
 """
 SILENT = "print('Unhandled illegal instruction, starting debugger')\n"
 WRITING = 'import pathlib, sys\npathlib.Path(sys.argv[-1]).write_text(\'{"passed": ["a"]}\')\n'
-
-
-@pytest.fixture
-def supply(tmp_path):
-    write_client(tmp_path, latebind=CONFIG + '\n[verify]\nreference = "reference.py"\n')
-    (home := tmp_path / "home").mkdir()
-    verify = load(tmp_path / "latebind.toml").document.verify
-    return Supply(root=tmp_path, verify=verify, folder=tmp_path / "supply", installer=installer(home))
 
 
 def compute(supply, script, **known):
@@ -104,3 +94,53 @@ def test_what_test_cases_share_is_made_once_and_each_log_has_what_it_printed(sup
     logs = {path.name: path.read_text() for path in (tmp_path / "logs").iterdir()}
     assert logs == {"first": "made\n", "second": "made\n", "third": "cannot be made\n"}
     assert {path.name for path in (supply.folder / "shared").iterdir()} == {"key", "key.log", "other.log"}
+
+
+# ---- byte-code of one environment for the others of an emulated machine, with environments that this Python compiles
+
+VERSION = ".".join(map(str, sys.version_info[:3]))
+COMMAND = ("emulator",)
+
+
+def make_environment(root, command=COMMAND, versions=(("numpy", "2.0"), ("our_own", "0.1"))):
+    machine = Machine(rid="linux-arm64", title="x", command=command, python=Path("/python"), python_version=VERSION)
+    for name, version in versions:
+        package, metadata = root / name, root / f"{name}-{version}.dist-info"
+        for folder in (package, metadata):
+            folder.mkdir(parents=True)
+        (package / "__init__.py").write_text(f"version = '{version}'\n")
+        (metadata / "RECORD").write_text(f"{name}/__init__.py,,\n../../bin/{name}.py,,\n{metadata.name}/RECORD,,\n")
+    return Environment(installer=None, machine=machine, root=root, packages=root)
+
+
+def list_compiled(environment):
+    return sorted(path.relative_to(environment.site).parts[0] for path in environment.site.rglob("*.pyc"))
+
+
+@pytest.fixture
+def keeping(tmp_path, supply):
+    """The supply that has the byte-code of an environment."""
+    environment = make_environment(tmp_path / "first")
+    compileall.compile_dir(environment.site, quiet=1)
+    supply.keep_byte_code(environment, ours=["our-own"])
+    return supply
+
+
+def test_the_next_environment_has_byte_code_of_all_but_the_projects_own_packages(tmp_path, keeping):
+    environment = make_environment(tmp_path / "second")
+    keeping.give_byte_code(environment, ours=["our-own"])
+    assert list_compiled(environment) == ["numpy"]
+
+
+@pytest.mark.parametrize(
+    "other", [{"versions": (("numpy", "2.1"),)}, {"command": ()}], ids=["another version", "this machine"]
+)
+def test_other_environments_stay_as_they_are(tmp_path, keeping, other):
+    environment = make_environment(tmp_path / "second", **other)
+    keeping.give_byte_code(environment)
+    assert list_compiled(environment) == []
+
+
+def test_byte_code_that_an_environment_lacks_is_not_kept(tmp_path, supply):
+    supply.keep_byte_code(make_environment(tmp_path / "first"))
+    assert not (supply.folder / "shared").exists()

@@ -19,7 +19,8 @@ from latebind.semver import version_of
 from latebind.system.cache import callers_home
 from latebind.system.programs import which
 from latebind.system.run import run
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, PROXIES, Question, is_writable
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question
+from latebind.verify.cases.installers import PROXIES, is_writable
 
 NPM_INSTALL = ("install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
 NPM_TARBALLS = "latebind-packages"

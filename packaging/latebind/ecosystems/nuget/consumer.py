@@ -31,12 +31,10 @@ from latebind.verify.cases.layouts import BUILD, CACHE, LAYOUTS, Application, la
 from latebind.verify.cases.scenarios import C_NUPKG
 from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.access import lock_application
-from latebind.verify.run.actions import build_program, share_program
 from latebind.verify.run.bench import Bench, assert_first, failing_at
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import clean_environment
+from latebind.verify.run.native import STOOD_IN, build_program, clean_environment, share_program
 from latebind.verify.run.protocol import ConsumerResult, ConsumerRun, run_program
-from latebind.verify.run.standin import STOOD_IN
 
 ASSEMBLED = "the runtime's nupkg was assembled for this test from its PyPI wheel"
 _LAID_OUT = "the runtime's library is that of its PyPI wheel, at its place in the runtime's nupkg"

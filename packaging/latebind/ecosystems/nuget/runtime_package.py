@@ -14,7 +14,7 @@ from latebind.semver import semantic_version
 from latebind.system.archive import Entry
 from latebind.tables.presets import RuntimePreset
 from latebind.tables.targets import target
-from latebind.verify.cases.standin import STAND_IN
+from latebind.verify.cases.expand import STAND_IN
 from loadcheck.model import Rid
 
 if TYPE_CHECKING:

@@ -17,12 +17,10 @@ from latebind.system.archive import unpack_tar
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
 from latebind.verify.cases.situations import ORDINARY, copy_runtime
-from latebind.verify.run.actions import build_program, share_program
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import build_with_pkg_config, library_folder
+from latebind.verify.run.native import STOOD_IN, build_program, build_with_pkg_config, library_folder, share_program
 from latebind.verify.run.protocol import run_program
-from latebind.verify.run.standin import STOOD_IN
 from latebind.verify.run.supply import runtime_libraries
 
 _SUPPLIED = "the runtime's library was taken from its PyPI wheel"

@@ -22,11 +22,9 @@ from latebind.model import Artifact
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
-from latebind.verify.cases.index import installer_environment
-from latebind.verify.cases.installers import Uv, consumer_environment
+from latebind.verify.cases.installers import consumer_environment, installer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
-from latebind.verify.run.bytecode import give_byte_code, keep_byte_code
-from latebind.verify.run.supply import SHARED, Environment, empty_environment, runtime_libraries
+from latebind.verify.run.supply import Environment, empty_environment, runtime_libraries
 from loadcheck.archive import ZipReader, sha256
 
 if TYPE_CHECKING:
@@ -74,12 +72,10 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         machine = msgspec.structs.replace(machine, python=python.path, python_version=python.version)
     tool, folder = bench.supply.installer_for(machine), bench.work / situation.folder
     if situation.link_mode:
-        if not isinstance(tool, Uv):
-            raise NotRun("no-program", "only uv links files from its cache")
         tool = dataclasses.replace(tool, link_mode=situation.link_mode)
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
-    _share_byte_code(bench, environment, give_byte_code)
+    _share_byte_code(bench, environment, bench.supply.give_byte_code)
     files = _list_files(environment.site, wheels)
     library = _break_runtime(bench, environment)
     if situation.unprivileged:
@@ -92,7 +88,7 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
 def _share_byte_code(bench: Bench, environment: Environment, share: Callable[..., None]) -> None:
     """Give or keep byte-code, unless the scenario moves packages, or has files that are not links into uv's cache."""
     if bench.situation.layout in _AS_INSTALLED and not bench.situation.link_mode:
-        share(environment, bench.supply.folder / SHARED, ours=_names(bench))
+        share(environment, ours=_names(bench))
 
 
 def _names(bench: Bench) -> list[str]:
@@ -103,12 +99,12 @@ def _names(bench: Bench) -> list[str]:
 def upgrade(bench: Bench, ready: Installed) -> None:
     """Put the test case's runtime in place of the one that was installed first."""
     ready.environment.install([f"{bench.case.runtime}=={bench.case.version}"], log=bench.log)
-    _share_byte_code(bench, ready.environment, give_byte_code)
+    _share_byte_code(bench, ready.environment, bench.supply.give_byte_code)
 
 
 def keep_compiled(bench: Bench, ready: Installed) -> None:
     """Keep what the consumer's Python compiled for the other test cases of the run."""
-    _share_byte_code(bench, ready.environment, keep_byte_code)
+    _share_byte_code(bench, ready.environment, bench.supply.keep_byte_code)
 
 
 def is_left_out(bench: Bench, wheel: Artifact) -> bool:
@@ -177,12 +173,10 @@ def _replace_runtime(bench: Bench, environment: Environment) -> None:
 def _uninstall(environment: Environment, names: Sequence[str], log: Path) -> None:
     """Uninstall distributions as a user would. Raises LatebindError if one is still there."""
     tool = environment.installer
-    argv: list[str | Path] = [environment.python, "-m", "pip", "uninstall", "--yes"]
-    if isinstance(tool, Uv):  # of a machine of another target, too
-        argv = [tool.uv, "pip", "uninstall", "--python", sys.executable, "--target", environment.site]
-    run([*argv, *names], env=installer_environment(tool.home), log=log)
+    argv: list[str | Path] = [tool.uv, "pip", "uninstall", "--python", sys.executable, "--target"]
+    run([*argv, environment.site, *names], env=installer_environment(tool.home), log=log)
     if remaining := sorted(environment.list_distributions() & set(names)):
-        raise LatebindError(f"{remaining[0]} is still there after {tool.name} uninstalled it")
+        raise LatebindError(f"{remaining[0]} is still there after uv uninstalled it")
 
 
 def _apart(bench: Bench) -> list[str]:

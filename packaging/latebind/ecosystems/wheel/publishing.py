@@ -23,8 +23,7 @@ from latebind.ecosystems.publishing import AGAIN, Publisher, Registry, Rehearsal
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
 from latebind.system.serve import find_free_port, serve
-from latebind.verify.cases.index import installer_environment, run_installer
-from latebind.verify.cases.installers import consumer_environment, find_uv, python_of
+from latebind.verify.cases.installers import consumer_environment, installer_environment, python_of
 
 _TOOLS = ("pypiserver>=2.3", "twine>=6")
 _TIME_LIMIT = 600.0
@@ -88,12 +87,9 @@ def install_wheels(stage: Stage, registry: Registry) -> str:
     runtimes = [name for runtime in config.document.runtime if (name := runtime.traits.python.distribution)]
     wanted = [f"{name}=={config.project.version}" for name in names]
     stage.tool.create(environment, stage.python, stage.log)
-    python, uv, simple = python_of(environment), find_uv(), f"{registry.place}/simple/"
-    argv: list[str | Path] = [uv, "pip", "install", "--python", python, "--index", simple] if uv else []
-    argv = argv or [python, "-m", "pip", "install", "--extra-index-url", simple]
-    extras = [*runtimes, *config.document.verify.python_requires]
-    run_installer([*argv, *wanted, *extras], installer_environment(stage.tool.home), stage.log)
-    home = stage.folder / "home"
+    requirements = [*wanted, *runtimes, *config.document.verify.python_requires]
+    stage.tool.install_from(f"{registry.place}/simple/", environment, requirements, stage.log)
+    python, home = python_of(environment), stage.folder / "home"
     home.mkdir()
     outcome = run_script(stage, [python, "-I", config.root / script], consumer_environment(python, home))
     return f"pip install {' '.join([*wanted, *runtimes])}: {outcome}"

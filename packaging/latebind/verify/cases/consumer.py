@@ -79,42 +79,41 @@ class Consumer:
         return self.installs_required and any(table and table.runtime for table in tables)
 
 
+def list_consumers() -> tuple[Consumer, ...]:
+    """The consumers of all ecosystems."""
+    return collect("consumer", "CONSUMERS")
+
+
 def find_registry() -> Registry | None:
     """What asks the registry that is not the index of wheels; None without such a consumer."""
-    every: tuple[Consumer, ...] = collect("consumer", "CONSUMERS")
-    return next((consumer.ask_registry for consumer in every if consumer.ask_registry is not None), None)
+    return next((consumer.ask_registry for consumer in list_consumers() if consumer.ask_registry is not None), None)
 
 
 def has_program(config: Config, kind: CaseKind) -> bool:
     """Whether a project has a program that uses packages of a kind."""
-    keys = (consumer.program for consumer in collect("consumer", "CONSUMERS") if consumer.kind == kind)
+    keys = (consumer.program for consumer in list_consumers() if consumer.kind == kind)
     return any(key and config.document.verify.find_program(key) for key in keys)
 
 
 def find_wanted(config: Config, runtime: RuntimeUse | None) -> Mapping[str, Consumer]:
     """The consumers that a project and a runtime of it are tried with, by name."""
-    wanted = (consumer for consumer in collect("consumer", "CONSUMERS") if consumer.is_wanted(config, runtime))
+    wanted = (consumer for consumer in list_consumers() if consumer.is_wanted(config, runtime))
     return {name: consumer for consumer in wanted for name in consumer.names}
-
-
-@cache
-def _by_name() -> Mapping[str, Consumer]:
-    return {name: consumer for consumer in collect("consumer", "CONSUMERS") for name in consumer.names}
 
 
 def name_consumers(names: tuple[str, ...]) -> tuple[str, ...]:
     """The consumers of a scenario, with those that `applications` and `layouts` stand for."""
-    every = collect("consumer", "CONSUMERS")
     own = {
-        "applications": [name for consumer in every if consumer.is_application for name in consumer.names],
-        "layouts": [name for consumer in every if consumer.is_layout for name in consumer.names],
+        "applications": [name for consumer in list_consumers() if consumer.is_application for name in consumer.names],
+        "layouts": [name for consumer in list_consumers() if consumer.is_layout for name in consumer.names],
     }
     return tuple(one for name in names for one in own.get(name, [name]))
 
 
+@cache
 def find_consumer(name: str) -> Consumer:
     """The consumer with a name; interpreters with their version, too: `python3.11`."""
-    consumers = _by_name()
+    consumers = {own: consumer for consumer in list_consumers() for own in consumer.names}
     return consumers.get(name) or next(
         consumer for consumer in consumers.values() if consumer.has_interpreters and name.startswith(consumer.names)
     )

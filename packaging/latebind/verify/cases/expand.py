@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -16,7 +17,6 @@ from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import Consumer, find_wanted, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.cases.scenarios import COMPUTING, IN_C, PYTHON, SCENARIOS, Need, Scenario
-from latebind.verify.cases.standin import STAND_IN, has_stand_in, list_versions, oldest_version
 from loadcheck.model import Rid
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 _USUAL = ("minimum", EACH_MINOR, "latest")
 """The versions of a runtime that are verified when the configuration names none."""
+STAND_IN_SOURCES = Path(__file__).parent.parent / "standin"
+"""The stand-ins for runtimes: libraries of latebind's own for machines that run no real one."""
+STAND_IN = "stand-in"
+"""What test cases call one in the runtime's place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +217,7 @@ def _find_traits(config: Config, package: str, runtime: RuntimeUse, platform: Ta
         "another processor": other_processor(rid) is not None,
         "a runtime of several major versions": len(traits.majors) > 1,
         "a runtime that opens more libraries": bool(traits.list_companions(platform.system)),
-        "a runtime with a stand-in": has_stand_in(runtime),
+        "a runtime with a stand-in": (STAND_IN_SOURCES / f"{runtime.preset}.c").is_file(),
         "a distribution": _has_distribution(runtime, rid),
         "a version that can be changed": runtime.has_text and traits.compatible != "always",
     }
@@ -349,7 +353,9 @@ def _plan_line(line: Line, answers: Answers) -> Iterator[ConfiguredCase]:
     versions: tuple[str, ...] = ("",)
     oldest, trouble = "", None
     if line.stands_in and runtime is not None:
-        versions, oldest = list_versions(runtime, every=line.scenario.name in COMPUTING), oldest_version(runtime)
+        oldest, built = _complete(runtime.minimum), Version(runtime.traits.built)
+        usual, newer = _complete(runtime.traits.built), f"{built.major}.{built.minor + 1}.0"
+        versions = tuple(dict.fromkeys((oldest, usual, newer))) if line.scenario.name in COMPUTING else (usual,)
     elif question is not None:
         versions, oldest = answers.found.get(question, (line.entry,)), answers.find_oldest(question)
         trouble = answers.trouble.get(question)
@@ -374,3 +380,7 @@ def _plan_line(line: Line, answers: Answers) -> Iterator[ConfiguredCase]:
             native_only=subject.settings.native_only,
             stands_in=line.stands_in,
         )
+
+
+def _complete(version: str) -> str:
+    return ".".join([*version.split("."), "0", "0"][:3])

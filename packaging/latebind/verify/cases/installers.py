@@ -1,26 +1,25 @@
-"""Makes and fills clean Python environments: with uv, or with virtualenv and pip where there is no uv."""
+"""Makes and fills clean Python environments with uv, and asks the package index through it."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import os
 import re
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING
 
 from latebind.errors import NotRun, ToolError
+from latebind.system.cache import callers_home
+from latebind.system.log import LOG
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import host_rid, like_host, target, targets
-from latebind.verify.cases.index import ask_index, ask_uv, installer_environment, is_set_offline, run_installer
 from loadcheck.archive import write_text
 from loadcheck.model import Rid
 
@@ -29,71 +28,87 @@ if TYPE_CHECKING:
 
 NEWEST_MACOS = "26.0"
 """Wheels for older ones fit, too. Which macOS a runtime's wheels need differs from version to version."""
-_TIME_LIMIT = 600.0
+_CREATE_LIMIT, _INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 600.0, 120.0
 _BINARY = ("--only-binary", ":all:")
 _PINNED = re.compile(r"^[A-Za-z0-9._-]+==([^\s;]+)", re.MULTILINE)
 _MANYLINUX = re.compile(r"manylinux_(\d+_\d+)_(\w+)")
-_ADVICE = 'Run: pip install "latebind[verify]"'
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
+"""Settings of the way to an index, in lower case."""
+_URL = re.compile(r"https?://[^\s()'\"`]+")
+_OF_PIP = {"UV_DEFAULT_INDEX": "PIP_INDEX_URL", "UV_FIND_LINKS": "PIP_FIND_LINKS"}
+"""pip's settings that uv has under another name."""
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "no-index": (
+        "Failed to fetch",
+        "Received some unexpected",
+        "Request failed",
+        "Temporary failure",
+        "Unsupported `Content-Type`",
+        "error sending",
+        "ran past its limit",
+        "returned a 401",
+        "returned a 403",
+    ),
+    "no-distribution": ("No solution found", "not found in the package registry"),
+}
+"""What uv prints when the index does not answer, and when it has nothing that fits; the first match counts.
+
+It exits with 1 for either, and has no other form of its errors.
+"""
+
+
+def installer_environment(home: Path) -> dict[str, str]:
+    """The environment of uv: the caller's settings for the index; other settings and files below `home`.
+
+    pip's own settings for the index are given to uv under uv's names, so that one setting serves both. Downloads are
+    cached where the caller's uv caches them, or below `home` when that is not writable.
+    """
+    settings = {
+        key: value for key, value in os.environ.items() if key.startswith(("UV_", "SSL_")) or key.lower() in PROXIES
+    }
+    settings |= {uv: os.environ[pip] for uv, pip in _OF_PIP.items() if pip in os.environ and uv not in settings}
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or callers_home() / ".cache")
+    settings.setdefault("UV_CACHE_DIR", str((cache if is_writable(cache) else home / "cache") / "uv"))
+    system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP", "TMPDIR") if key in os.environ}
+    fixed = {"HOME": str(home), "UV_NO_PROGRESS": "1", "UV_PYTHON_DOWNLOADS": "never"}
+    return {**settings, **system, **fixed, "PATH": os.environ.get("PATH", "")}
+
+
+def consumer_environment(python: Path, home: Path) -> dict[str, str]:
+    """The environment of a program that an interpreter runs: of the caller's only what the system itself needs."""
+    system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP") if key in os.environ}
+    path = [str(python.parent), *like_host().system_path]
+    return {**system, "PATH": os.pathsep.join(path), "HOME": str(home), "LANG": "C.UTF-8"}
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether files can be made in a folder, or the folder in its first ancestor that exists."""
+    existing = next((path for path in (folder, *folder.parents) if os.access(path, os.F_OK)), folder)
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+
+
+def _is_set_offline() -> bool:
+    """Whether the caller's UV_OFFLINE keeps uv from the network, by the words that uv takes for true."""
+    return os.environ.get("UV_OFFLINE", "").lower() in {"1", "on", "t", "true", "y", "yes"}
 
 
 def _start_offline() -> threading.Event:
-    """Set from the start when the caller's UV_OFFLINE is true, by uv's words for it."""
     event = threading.Event()
-    if is_set_offline():
+    if _is_set_offline():
         event.set()
     return event
 
 
-class Installer(Protocol):
-    """Makes and fills environments."""
-
-    @property
-    def name(self) -> str:
-        """`uv` or `virtualenv`."""
-
-    @property
-    def home(self) -> Path:
-        """Where its own scratch files are."""
-
-    def create(self, folder: Path, python: Path, log: Path) -> None:
-        """Make an empty environment for an interpreter."""
-
-    def install(  # noqa: PLR0913  # what an installation is
-        self, folder: Path, requirements: Sequence[str], *,
-        into: Path | None = None, links: Path | None = None, ours: Sequence[str] = (), log: Path,
-    ) -> None:  # fmt: skip
-        """Install from the index, and from the files in `links`, whose distributions `ours` come from no cache.
-
-        With `into`, as `pip install --target` into that folder. Raises NotRun `no-distribution` when the index has no
-        such thing for the environment's interpreter.
-        """
-
-    def resolve(self, requirement: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
-        """The version that the index has for a requirement and an interpreter.
-
-        `rid` asks for another target than this machine's, `minor` for another Python (`3.12`) than `python`.
-
-        Raises NotRun: `no-distribution` when there is none, `no-index` when the index does not answer.
-        """
-
-    def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path) -> None:
-        """Unpack one wheel for a target into a folder, without its dependencies. Raises NotRun as `install` does."""
-
-
 def installer(home: Path) -> Installer:
-    """uv when it is there (next to this Python or on PATH), otherwise virtualenv. Raises ToolError without both."""
-    if (uv := find_uv()) is not None:
-        return Uv(uv, home)
-    if importlib.util.find_spec("virtualenv"):
-        return Virtualenv(home)
-    raise ToolError("neither uv nor virtualenv is installed", advice=_ADVICE)
+    """uv, for environments of this machine. Raises ToolError without uv."""
+    if (uv := find_uv()) is None:
+        raise ToolError("uv is not installed", advice='Run: pip install "latebind[verify]"')
+    return Installer(uv, home)
 
 
 def foreign_installer(machine: Machine, home: Path) -> Installer:
-    """Makes and fills environments of a machine of another target. Raises NotRun `no-machine` without uv."""
-    if (uv := find_uv()) is None:
-        raise NotRun("no-machine", f"installing packages for {machine.rid} from here needs uv", advice=_ADVICE)
-    return ForeignUv(uv, home, machine=machine)
+    """uv, for environments of a machine of another target. Raises ToolError without uv."""
+    return _ForeignInstaller(installer(home).uv, home, machine=machine)
 
 
 def find_uv() -> Path | None:
@@ -107,19 +122,13 @@ def python_of(folder: Path) -> Path:
     return folder / like_host().python
 
 
-def consumer_environment(python: Path, home: Path) -> dict[str, str]:
-    """The environment of a program that an interpreter runs: of the caller's only what the system itself needs."""
-    system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP") if key in os.environ}
-    path = [str(python.parent), *like_host().system_path]
-    return {**system, "PATH": os.pathsep.join(path), "HOME": str(home), "LANG": "C.UTF-8"}
-
-
 @dataclass(frozen=True, slots=True)
-class Uv:
-    """uv, for environments of this machine."""
+class Installer:
+    """Makes and fills environments with uv."""
 
     uv: Path
     home: Path
+    """Where its own scratch files are."""
     offline: threading.Event = field(default_factory=_start_offline, compare=False)
     """Set by UV_OFFLINE, or when the index did not answer and uv's cache did: then, only the cache is asked."""
     link_mode: str = ""  # UV_LINK_MODE
@@ -127,50 +136,92 @@ class Uv:
     """Requirements that were installed before."""
     first: threading.Lock = field(default_factory=threading.Lock, compare=False)
     """For what uv's cache may lack: two processes that need the same wheel would both download and keep it."""
-    name: ClassVar[str] = "uv"
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """Make an empty environment for an interpreter."""
         argv: list[str | Path] = [self.uv, "venv", "--no-project", "--no-config", "--python", python, folder]
-        run(argv, env=self._environment(), timeout=_TIME_LIMIT, log=log)
+        run(argv, env=self._environment(), timeout=_CREATE_LIMIT, log=log)
 
-    def install(  # noqa: PLR0913  # as the protocol has it
+    def install(  # noqa: PLR0913  # what an installation is
         self, folder: Path, requirements: Sequence[str], *,
         into: Path | None = None, links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
-        """See Installer."""
+        """Install from the index, and from the files in `links`, whose distributions `ours` come from no cache.
+
+        With `into`, as `pip install --target` into that folder. Raises NotRun `no-distribution` when the index has no
+        such thing for the environment's interpreter.
+        """
         more: list[str | Path] = ["--find-links", links] if links else []
         # uv knows a wheel in a folder by its name, and would give back an earlier build of the same version.
         if ours and self.offline.is_set():  # uv refuses to refresh then
-            run([self.uv, "cache", "clean", *ours], env=self._environment(), timeout=_TIME_LIMIT, log=log)
+            run([self.uv, "cache", "clean", *ours], env=self._environment(), timeout=_CREATE_LIMIT, log=log)
         else:
             more += [argument for name in ours for argument in ("--refresh-package", name)]
         with tempfile.TemporaryDirectory() as scratch:
-            argv: list[str | Path] = [self.uv, "pip", "install", *_BINARY, *self._place(folder, into, Path(scratch))]
-            self._fetch([*argv, *more], tuple(requirements), log)
+            argv: list[str | Path] = [*_BINARY, *self._place(folder, into, Path(scratch)), *more]
+            self._fetch(argv, tuple(requirements), log)
 
     def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path) -> None:
-        """See Installer."""
-        argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", *_BINARY, "--target", folder]
-        argv += [*_uv_platform(rid), *self._python(Path(sys.executable))]
-        self._fetch(argv, (requirement,), log)
+        """Unpack one wheel for a target into a folder, without its dependencies. Raises NotRun as `install` does."""
+        argv: list[str | Path] = ["--no-deps", *_BINARY, "--target", folder, *_uv_platform(rid)]
+        self._fetch([*argv, *self._python(Path(sys.executable))], (requirement,), log)
 
-    def _fetch(self, argv: Sequence[str | Path], requirements: tuple[str, ...], log: Path) -> None:
-        with nullcontext() if requirements in self.cached else self.first:
-            run_installer([*argv, *requirements], self._environment(), log)
-            self.cached.add(requirements)
+    def install_from(self, registry: str, folder: Path, requirements: Sequence[str], log: Path) -> None:
+        """Install from another index, too. Raises NotRun as `install` does."""
+        argv: list[str | Path] = [
+            self.uv,
+            "pip",
+            "install",
+            "--python",
+            python_of(folder),
+            "--index",
+            registry,
+            *requirements,
+        ]
+        _install(argv, installer_environment(self.home), log)
 
     def resolve(self, requirement: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
-        """See Installer."""
+        """The version that the index has for a requirement and an interpreter.
+
+        `rid` asks for another target than this machine's, `minor` for another Python (`3.12`) than `python`.
+
+        Raises NotRun: `no-distribution` when there is none, `no-index` when the index does not answer.
+        """
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "wanted.in"
             file.write_text(f"{requirement}\n", encoding="utf-8")
             argv: list[str | Path] = [self.uv, "pip", "compile", "--no-deps", "--no-header", "--no-annotate", *_BINARY]
             argv += [*self._platform(rid, minor, Path(folder)), *self._python(python), file]
-            match = _PINNED.search(ask_uv(argv, self._environment(), requirement, self.offline))
+            match = _PINNED.search(self._ask(argv, requirement))
         if match is None:
             raise NotRun("no-distribution", f"the index has no {requirement}")
         return match[1]
+
+    def _fetch(self, argv: Sequence[str | Path], requirements: tuple[str, ...], log: Path) -> None:
+        with nullcontext() if requirements in self.cached else self.first:
+            _install([self.uv, "pip", "install", *argv, *requirements], self._environment(), log)
+            self.cached.add(requirements)
+
+    def _ask(self, argv: Sequence[str | Path], requirement: str) -> str:
+        """What uv resolves: from the index, or from its cache when the index does not answer; then, it is offline."""
+        was_offline, environment = self.offline.is_set(), self._environment()
+        try:
+            return _resolve(argv, environment, requirement)
+        except NotRun as error:
+            if was_offline:
+                why = "UV_OFFLINE is set" if _is_set_offline() else "the package index gave no usable answer"
+                raise NotRun("no-index", f"{why}, and uv's cache has no {requirement}") from error
+            if error.reason != "no-index":
+                raise
+            unanswered = error
+        try:
+            answer = _resolve(argv, {**environment, "UV_OFFLINE": "1"}, requirement)
+        except NotRun:
+            raise unanswered from None
+        if not self.offline.is_set():
+            self.offline.set()
+            LOG.say(f"{unanswered.message.partition(': ')[0]}; using only what uv has cached")
+        return answer
 
     def _place(self, folder: Path, into: Path | None, _scratch: Path) -> list[str | Path]:
         return ["--python", python_of(folder), *(("--target", into) if into else ())]
@@ -189,12 +240,11 @@ class Uv:
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignUv(Uv):
-    """uv, for environments of a machine of another target, which are laid out and filled from here.
+class _ForeignInstaller(Installer):
+    """For environments of a machine of another target, which are laid out and filled from here.
 
     `python -m venv` starts the environment's own Python, which an emulator may not be able to do. A virtual environment
-    is a pyvenv.cfg above an interpreter (CPython's module `site`), so it is written. pip cannot fill it: it decides by
-    this machine's system which dependencies another one needs.
+    is a pyvenv.cfg above an interpreter (CPython's module `site`), so it is written.
     """
 
     machine: Machine = field(kw_only=True)
@@ -253,57 +303,37 @@ def uv_platform(machine: Machine) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True)
-class Virtualenv:
-    """virtualenv and pip."""
-
-    home: Path
-    name: ClassVar[str] = "virtualenv"
-    lock: threading.Lock = field(default_factory=threading.Lock, compare=False)
-
-    def create(self, folder: Path, python: Path, log: Path) -> None:
-        """See Installer."""
-        argv: list[str | Path] = [sys.executable, "-m", "virtualenv", "--no-vcs-ignore", "--python", python, folder]
-        run(argv, env=installer_environment(self.home), timeout=_TIME_LIMIT, log=log)
-
-    def install(  # noqa: PLR0913  # as the protocol has it
-        self, folder: Path, requirements: Sequence[str], *,
-        into: Path | None = None, links: Path | None = None, ours: Sequence[str] = (), log: Path,
-    ) -> None:  # fmt: skip
-        """See Installer."""
-        del ours  # pip caches no local files
-        more: list[str | Path] = ["--target", into] if into else []
-        more += ["--find-links", links] if links else []
-        argv: list[str | Path] = [python_of(folder), "-m", "pip", "install", *_BINARY, *more, *requirements]
-        run_installer(argv, installer_environment(self.home), log)
-
-    def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path) -> None:
-        """See Installer."""
-        scratch = folder.with_name(f"{folder.name}.env")
-        self.create(scratch, Path(sys.executable), log)
-        argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--no-deps", *_BINARY, "--target", folder]
-        run_installer([*argv, *_pip_platforms(rid), requirement], installer_environment(self.home), log)
-
-    def resolve(self, requirement: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
-        """See Installer."""
-        scratch = self.home / "resolver"
-        with self.lock:
-            if not python_of(scratch).is_file():
-                self.create(scratch, python, self.home / "resolver.log")
-        other = _pip_platforms(rid) if rid not in (None, host_rid()) and rid else []
-        other += [f"--python-version={minor}"] if minor else []
-        with tempfile.TemporaryDirectory(dir=self.home) as folder:
-            report = Path(folder) / "resolved.json"
-            argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--dry-run", "--ignore-installed"]
-            argv += ["--no-deps", *_BINARY, "--quiet", *other, *([f"--target={folder}"] if other else [])]
-            argv += ["--report", report, requirement]
-            ask_index(argv, installer_environment(self.home), requirement)
-            return str(json.loads(report.read_text("utf-8"))["install"][0]["metadata"]["version"])
+def _resolve(argv: Sequence[str | Path], environment: Mapping[str, str], requirement: str) -> str:
+    """What uv prints when it only resolves. Raises NotRun `no-distribution` or `no-index`."""
+    try:
+        return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
+    except ToolError as error:
+        if _reason(error) == "no-distribution":
+            raise NotRun("no-distribution", f"the index has no {requirement} for this target and Python") from error
+        raise _no_answer(error) from error
 
 
-def _pip_platforms(rid: Rid) -> list[str]:
-    """pip's words for a target's wheels, newest platforms first; every one counts."""
-    names = target(rid).pip_platforms
-    newest = range(int(NEWEST_MACOS.split(".", maxsplit=1)[0]), 10, -1)
-    every = [name.format(macos=major) for major in newest for name in names]
-    return [f"--platform={name}" for name in dict.fromkeys(every)]
+def _install(argv: Sequence[str | Path], environment: Mapping[str, str], log: Path) -> None:
+    """Raises NotRun `no-distribution` or `no-index`, otherwise ToolError."""
+    try:
+        run(argv, env=environment, timeout=_INSTALL_LIMIT, log=log)
+    except ToolError as error:
+        reason = _reason(error)
+        if not reason:
+            raise
+        if _is_set_offline():
+            raise NotRun("no-index", f"UV_OFFLINE is set, and uv's cache lacks a package: {error.message}") from error
+        if reason == "no-index":
+            raise _no_answer(error) from error
+        raise NotRun(reason, f"the index has nothing that fits: {error.message}") from error
+
+
+def _no_answer(error: ToolError) -> NotRun:
+    asked = _URL.search(error.message)
+    return NotRun("no-index", f"{asked[0] if asked else 'the package index'} gave no usable answer: {error.message}")
+
+
+def _reason(error: ToolError) -> str:
+    return next(
+        (reason for reason, phrases in _WORDS.items() if any(phrase in error.message for phrase in phrases)), ""
+    )

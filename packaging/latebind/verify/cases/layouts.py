@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from latebind.compilers.mono import FRAMEWORK
 from loadcheck.text import plural
@@ -43,13 +44,13 @@ Proof: TypeAlias = "Callable[[Application], list[str]]"
 """What is wrong with an application; [] when nothing is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Member:
+class _Member(NamedTuple):
     """A file of a package that an application may get."""
 
-    package: Path
+    package: str
     name: str
     """Its path in the package."""
+    data: bytes
 
     @property
     def file(self) -> str:
@@ -58,10 +59,6 @@ class _Member:
     @property
     def rid(self) -> str:
         return self.name.split("/")[1]
-
-    def read(self) -> bytes:
-        with zipfile.ZipFile(self.package) as archive:
-            return archive.read(self.name)
 
 
 def from_the_packages(seen: Application) -> list[str]:
@@ -106,7 +103,7 @@ def next_to_it(seen: Application) -> list[str]:
 
 def files_of_the_rid(seen: Application) -> list[str]:
     """The application has the RID's native files and the managed assemblies of the packages, and no others."""
-    native = list(_native(seen.packages))
+    native = _native(seen.packages)
     expected = [member for member in native if member.rid == seen.rid]
     wrong = [] if expected else [f"no package has a native file for {seen.rid}"]
     for member in expected:
@@ -134,35 +131,32 @@ def older_assembly(seen: Application) -> list[str]:
 
 def _differences(path: Path, members: Sequence[_Member]) -> list[str]:
     """What is wrong with a file that must be one of the members."""
-    where = f"{members[0].package.name}!{members[0].name}"
+    where = f"{members[0].package}!{members[0].name}"
     if not path.is_file():
         return [f"{path.name} is missing; it should come from {where}"]
     data = path.read_bytes()
-    return [] if any(member.read() == data for member in members) else [f"{path.name} differs from {where}"]
+    return [] if any(member.data == data for member in members) else [f"{path.name} differs from {where}"]
 
 
-def _native(packages: Sequence[Path]) -> Iterator[_Member]:
-    for package in packages:
-        for name in _names(package):
-            parts = name.split("/")
-            if parts[0] == "runtimes" and parts[2:3] == ["native"]:
-                yield _Member(package=package, name=name)
+def _native(packages: Sequence[Path]) -> list[_Member]:
+    return _list_members(packages, re.compile("runtimes/[^/]+/native/.*[^/]"))
 
 
 def _list_assemblies(packages: Sequence[Path]) -> dict[str, list[_Member]]:
     """The assemblies of all frameworks by their file's name."""
     by_file: dict[str, list[_Member]] = {}
-    for package in packages:
-        for name in _names(package):
-            if name.startswith("lib/") and name.endswith(".dll"):
-                member = _Member(package=package, name=name)
-                by_file.setdefault(member.file, []).append(member)
+    for member in _list_members(packages, re.compile(r"lib/.*\.dll")):
+        by_file.setdefault(member.file, []).append(member)
     return by_file
 
 
-def _names(package: Path) -> list[str]:
-    with zipfile.ZipFile(package) as archive:
-        return [name for name in archive.namelist() if not name.endswith("/")]
+def _list_members(packages: Sequence[Path], pattern: re.Pattern[str]) -> list[_Member]:
+    members = []
+    for package in packages:
+        with zipfile.ZipFile(package) as archive:
+            names = filter(pattern.fullmatch, archive.namelist())
+            members += [_Member(package.name, name, archive.read(name)) for name in names]
+    return members
 
 
 Start = Literal["assembly", "program", "mono", "nothing"]

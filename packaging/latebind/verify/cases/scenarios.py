@@ -100,7 +100,7 @@ class Scenario:
     glue: bool = False
     """Whether it exists only for machines of the level glue, which run no runtime."""
     in_c: tuple[System, ...] = ()
-    """Where those machines try it, too: with programs in C, and a stand-in for the runtime (`run/standin.py`)."""
+    """Where those machines try it, too: with programs in C, and a stand-in for the runtime (`standin/`)."""
     rare: bool = False
     """Whether only `--all` tries it."""
     supplier: str = ""

@@ -11,6 +11,7 @@ from latebind.errors import InputError
 from latebind.model import Case
 
 _EXPRESSION = re.compile(r"[\s()]")
+_SHARE = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 _ADVICE = (
     "Repeat -k for alternatives: -k win -k osx. To match several words at once, write a glob for the id: "
     "-k '*/win-*/*-1.2*/*'. To leave test cases out: -k '!win'."
@@ -50,13 +51,9 @@ def _matches(case: Case, pattern: str) -> bool:
 
 def read_shard(text: str) -> tuple[int, int]:
     """`2/5` as (2, 5). Raises InputError for anything but two numbers, the first from 1 to the second."""
-    index, slash, count = text.partition("/")
-    if (
-        slash
-        and all(number.isascii() and number.isdigit() for number in (index, count))
-        and 1 <= int(index) <= int(count)
-    ):
-        return int(index), int(count)
+    match = _SHARE.fullmatch(text)
+    if match and 1 <= int(match[1]) <= int(match[2]):
+        return int(match[1]), int(match[2])
     advice = "Write the number of the share and the number of shares: 2/5."
     raise InputError(f"{text} is not a share", where="--shard", advice=advice)
 

@@ -1,4 +1,4 @@
-"""The gate of a release: which test cases must have passed, and what blocks it."""
+"""The gate of a release: which test cases must have passed for which package files, and what blocks it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.config.config import Config
+from latebind.formats import ProjectFormat, find_format
 from latebind.model import Case, Level, State, list_passes
 from latebind.tables.targets import targets
-from latebind.verify.cases.consumer import find_wanted, name_consumers
-from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, runtimes_on
+from latebind.verify.cases.consumer import find_wanted, list_consumers, name_consumers
+from latebind.verify.cases.expand import STAND_IN, ConfiguredCase, Extent, expand_cases, list_lines, runtimes_on
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
 from latebind.verify.cases.select import read_shard
-from latebind.verify.cases.standin import STAND_IN
-from latebind.verify.report.coverage import PackageFile, find_unverified, name_packages
 from latebind.verify.report.view import MARKS, words
-from loadcheck.model import Rid
+from loadcheck.formats import iter_members
+from loadcheck.model import Kind, Rid
 from loadcheck.text import markdown_code, markdown_text, plural, printable
 
 if TYPE_CHECKING:
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 _LONGEST = 300
 _INSTEAD = "in place of others"
 _OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageFile:
+    """A package that consumers install: its file name, kind and targets; no targets if it is the same for all."""
+
+    name: str
+    kind: Kind
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +121,13 @@ def judge_gate(
         configured for configured in absent(config, report) if is_required(configured.case.id, required_patterns)
     ]
     here = {package.name for package in packages}
-    files = (*packages, *name_packages(package.file for package in report.packages if package.file not in here))
+    others = ((package.file, find_format(package.file)) for package in report.packages if package.file not in here)
+    files = [PackageFile(name=name, kind=form.kind) for name, form in others if form is not None and form.is_installed]
     blockers = [
         *_describe_stranger(config, report),
         *(blocker for pattern in required_patterns for blocker in _empty(pattern, report, missing)),
         *(shares or _absences(missing, report)),  # a missing share is reported once
-        *(Blocker(subject=name, why=why, fix=fix) for name, why, fix in find_unverified(config, report, files, level)),
+        *_find_unverified(config, report, [*packages, *files], level),
         *(_describe_blocker(report, result, level) for result in required if result.outcome not in list_passes(level)),
     ]
     return Gate(required=required, blockers=tuple(blockers), missing=len(missing), level=level)
@@ -249,6 +260,44 @@ def _describe_blocker(report: Report, result: CaseResult, level: Level) -> Block
     if result.outcome.is_pass:
         return Blocker(subject=result.id, why=f"{result.outcome.value}; the gate requires the level {level}", fix=fix)
     return Blocker(subject=result.id, why=words(report, result), fix=fix)
+
+
+def list_package_files(folder: Path) -> tuple[PackageFile, ...]:
+    """The packages in a folder that consumers install. Raises InputError for one that cannot be read."""
+    forms = ((path, find_format(path.name)) for path in sorted(folder.iterdir()))
+    return tuple(_read(path, form) for path, form in forms if form is not None and form.is_installed)
+
+
+def _find_unverified(
+    config: Config, report: Report, packages: Sequence[PackageFile], level: Level
+) -> Iterator[Blocker]:
+    """A blocker for each package file for whose kind and target no test case passed.
+
+    Those that `release.unverified` names are left out.
+    """
+    # Such as a bundle of JARs.
+    tested_as = {further: consumer.kind for consumer in list_consumers() for further in consumer.further_kinds}
+    passed = {(result.kind, result.target) for result in report.cases if result.outcome in list_passes(level)}
+    excused = config.document.release.unverified
+    for package in packages:
+        kind = tested_as.get(package.kind, package.kind)
+        rids = [rid for rid in package.targets if rid in config.document.targets.include]
+        is_tested = kind in {tested for tested, _ in passed}
+        untested = [f"{kind}/{rid}" for rid in rids if (kind, rid) not in passed] if rids else [kind] * (not is_tested)
+        for key in untested if kind not in excused else ():
+            if key not in excused:
+                reason = f'[release] unverified = {{ "{key}" = "REASON" }}'
+                fix = f"Add a consumer to [verify] and run latebind verify, or give a reason in {config.file.name}: "
+                why = f"not verified: no test case of {key} passed"
+                yield Blocker(subject=package.name, why=why, fix=f"{fix}{reason}.")
+
+
+def _read(path: Path, form: ProjectFormat) -> PackageFile:
+    rids = form.identify(path).targets
+    if not rids and not form.holds_packages:
+        folders = {part for member, _ in iter_members(path, form) for part in member.split("/")[:-1]}
+        rids = tuple(rid for rid in targets() if rid in folders)
+    return PackageFile(name=path.name, kind=form.kind, targets=tuple(rids))
 
 
 def gate_text(gate: Gate) -> str:

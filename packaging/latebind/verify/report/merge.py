@@ -1,9 +1,12 @@
-"""Merges the reports of several machines that verified the same packages."""
+"""Merges the reports of several machines that verified the same packages, also those in the archives of kits."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import zipfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
@@ -11,11 +14,60 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from latebind.errors import InputError
 from latebind.model import State
 from latebind.tables.targets import installs, targets
-from latebind.verify.report.report import CaseResult, Elsewhere, PackageHash, Provenance, Report
+from latebind.verify.report.report import (
+    LOG_BYTES,
+    REPORT,
+    CaseResult,
+    Elsewhere,
+    LogReader,
+    PackageHash,
+    Provenance,
+    Report,
+    parse_report,
+    read_log,
+    read_report,
+)
+from loadcheck.archive import ZipReader
 
 _WEIGHT = {State.FAILED: 4, State.PASSED: 3, State.EMULATED: 2, State.GLUE: 1, State.NOT_RUN: 0}
 """A failure anywhere counts; a pass anywhere makes up for machines that could not run the test case, or proved less."""
 _ADVICE = "Build once, verify the same files on every machine, and merge the reports."
+
+
+def merge_files(files: Sequence[Path]) -> tuple[Report, LogReader]:
+    """The merged report of several files, and a function that reads a test case's log from where its report is.
+
+    A file is a `verify.json` with its logs in the same folder, or a zip archive of both, as a kit writes it. Raises
+    InputError for a file that is named twice, for a damaged archive, and as `read_report` and `merge` do.
+    """
+    twice = [str(file) for file, number in Counter(file.resolve() for file in files).items() if number > 1]
+    if twice:
+        raise InputError("is given twice", where=", ".join(twice), advice="Name each report once.")
+    opened = {str(file): _open_report(file) for file in files}
+    merged = merge({name: report for name, (report, _) in opened.items()})
+    readers = [reader for report, reader in opened.values() for _ in report.machines]
+    return merged, lambda result: readers[result.machine](result)
+
+
+def _open_report(file: Path) -> tuple[Report, LogReader]:
+    """A report and its logs. Only the logs that the report names are read from an archive, into memory."""
+    if not zipfile.is_zipfile(file) and (file.suffix != ".zip" or not file.is_file()):
+        return read_report(file), lambda result: read_log(file.parent, result)
+    try:
+        report, texts = _read_archive(file)
+    except InputError as error:
+        advice = error.advice or "Copy the file again from the computer where the kit wrote it."
+        raise InputError(error.message, where=error.where, advice=advice) from error
+    return report, lambda result: texts.get(result.log, "")
+
+
+def _read_archive(file: Path) -> tuple[Report, dict[str, str]]:
+    with ZipReader(file) as archive:
+        report = parse_report(archive.read(REPORT, LOG_BYTES), file)
+        stored = {member.name for member in archive.members}
+        names = {result.log for result in report.cases} & stored
+        texts = {name: archive.read(name, LOG_BYTES).decode("utf-8", "backslashreplace") for name in sorted(names)}
+    return report, texts
 
 
 def merge(reports: Mapping[str, Report]) -> Report:
@@ -34,7 +86,9 @@ def merge(reports: Mapping[str, Report]) -> Report:
     first = 0
     for report in reports.values():
         for result in report.cases:
-            by_id.setdefault(result.id, []).append(_renumber_machines(result, first))
+            ends = tuple(msgspec.structs.replace(end, machine=end.machine + first) for end in result.elsewhere)
+            renumbered = msgspec.structs.replace(result, machine=result.machine + first, elsewhere=ends)
+            by_id.setdefault(result.id, []).append(renumbered)
         first += len(report.machines)
     machines = tuple(machine for report in reports.values() for machine in report.machines)
     return Report(
@@ -113,19 +167,10 @@ def _targets_of(file: str) -> frozenset[str] | None:
     return None if "any" in tags else fits or None
 
 
-def _renumber_machines(result: CaseResult, first: int) -> CaseResult:
-    """A row with its machines numbered as in the merged report."""
-    others = tuple(msgspec.structs.replace(other, machine=other.machine + first) for other in result.elsewhere)
-    return msgspec.structs.replace(result, machine=result.machine + first, elsewhere=others)
-
-
 def _merge_results(results: Sequence[CaseResult]) -> CaseResult:
     best = max(results, key=lambda result: _WEIGHT[result.outcome])  # max() gives the first of equals
-    others = (end for result in results for end in _ends(result, itself=result is not best))
-    return msgspec.structs.replace(best, elsewhere=tuple(end for end in others if end.outcome is not State.NOT_RUN))
-
-
-def _ends(result: CaseResult, *, itself: bool) -> Iterator[Elsewhere]:
-    if itself:
-        yield Elsewhere(result.machine, result.outcome, result.reason)
-    yield from result.elsewhere
+    ends: list[Elsewhere] = []
+    for result in results:
+        itself = [] if result is best else [Elsewhere(result.machine, result.outcome, result.reason)]
+        ends += [*itself, *result.elsewhere]
+    return msgspec.structs.replace(best, elsewhere=tuple(end for end in ends if end.outcome is not State.NOT_RUN))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -20,10 +20,13 @@ from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.text import plural
 
 _PROOFS = frozenset(scenario.name for scenario in SCENARIOS if scenario.proves)
+REPORT = "verify.json"
 _PROBLEM = "problem"
 """The key in the JSON document for what follows from the rest of it."""
 NEWER_THAN = "newer_than"
 """The fact of a test case whose runtime has a newer minor version than any that latebind was tried with: that one."""
+LOG_BYTES = 64 << 20
+"""A consumer in a loop could fill the disk; a report is copied between machines."""
 _HASH = r"^[0-9a-f]{64}$"
 _ADVICE = "Run latebind verify, or give a verify.json that it wrote."
 
@@ -85,6 +88,10 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     def case(self) -> Case:
         """The test case that the row is about."""
         return Case(**{name: getattr(self, name) for name in Case.__slots__})
+
+
+LogReader: TypeAlias = Callable[[CaseResult], str]
+"""Gives the text of a test case's log, "" for none."""
 
 
 class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -166,6 +173,18 @@ def parse_report(data: bytes, file: Path) -> Report:
     if problem := _problem(report):
         raise InputError(f"is not a verification report: {problem}", where=str(file), advice=_ADVICE)
     return report
+
+
+def read_log(folder: Path, result: CaseResult) -> str:
+    """A test case's log in a folder, "" when it has none. Links that lead out of the folder are not followed."""
+    file = folder / result.log
+    try:
+        if not result.log or not file.is_file() or not file.resolve().is_relative_to(folder.resolve()):
+            return ""
+        with file.open("rb") as stream:
+            return stream.read(LOG_BYTES).decode("utf-8", "backslashreplace")
+    except OSError:
+        return ""
 
 
 def _decode(raw: bytes) -> Report:

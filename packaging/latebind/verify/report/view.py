@@ -4,27 +4,48 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from packaging.version import InvalidVersion, Version
 
 from latebind.errors import NOT_RUN_REASONS
 from latebind.model import State
+from latebind.tables.targets import targets
 from latebind.verify.cases.scenarios import SCENARIOS
-from latebind.verify.report.lacking import list_lacks
 from latebind.verify.report.report import NEWER_THAN, CaseResult, Report
-from loadcheck.text import printable
+from loadcheck.model import Rid
+from loadcheck.text import plural, printable
 
 _BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
 """Scenarios with a table of versions of their own."""
 MARKS = {State.PASSED: "✓", State.EMULATED: "≈", State.GLUE: "○", State.FAILED: "✗", State.NOT_RUN: "–"}
-_TEXTS = ("id", "target", "consumer", "runtime", "version", "scenario", "reason", "summary", "log")
-"""Of a test case: what may be of another machine, or of a program."""
 _SYNOPSIS = 300
 _DEEP = re.compile(r"(?<![/:])(?:[A-Za-z]:)?(?:[/\\][^/\\\s\"'()]+){4,}")
 """A path of four parts or more."""
+_SYSTEMS = {"linux": "Linux", "macos": "a Mac", "windows": "Windows"}
+_ELSEWHERE = ("no-machine", "not-emulated")
+"""Reasons that only another machine changes."""
+_KIT = "latebind verify --kit DIR, and one command there"
+_WHATS = {
+    "no-dotnet": "a .NET SDK",
+    "no-sdk": "a .NET SDK, 8.0 or newer",
+    "no-mono": "Mono with the reference assemblies of .NET Framework",
+    "no-node": "Node.js with npm",
+    "no-program": "the programs that their summaries name",
+    "no-index": "a package index that can be reached",
+    "no-compiler": "a C compiler",
+    "no-interpreter": "the CPythons that their names have",
+    "no-device": "a device for the execution provider",
+    "no-host": "a program that can load the plugin",
+    "no-main": "a consumer whose main() may be called",
+    "no-access": "a working folder that other users can reach",
+    "no-sandbox": "an emulated machine",
+    "not-built": "the packages that were not made",
+}
+"""By reason; for one that is not here, nothing would."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +89,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What every form of a report shows. All text but that of `report` is printable."""
+    """What every form of a report shows, as printable text."""
 
     report: Report
     rows: tuple[Row, ...]
@@ -81,13 +102,10 @@ class View:
     problem: str
     source: str
     """`latenn 0.1.0, commit 1f92bad, 2026-11-21`."""
-    commit: str
     news: tuple[str, ...]
     """A sentence for each runtime version that is newer than any that latebind was tried with."""
     machines: tuple[tuple[str, dict[str, str]], ...]
     """What each machine is called, and what it is."""
-    packages: tuple[tuple[str, str], ...]
-    """The name and the SHA-256 of each package."""
 
     def with_state(self, state: State) -> list[Row]:
         """The test cases that ended so."""
@@ -96,27 +114,43 @@ class View:
 
 def view_of(report: Report) -> View:
     """Make everything of a report printable, and say each thing once."""
-    names = _name_machines(report)
-    rows = tuple(_row(result, names) for result in report.cases)
+    shown = msgspec.convert(_make_printable(msgspec.to_builtins(report)), Report)
+    names = _name_machines(shown)
+    rows = tuple(
+        Row(
+            result=result,
+            shown=case,
+            words=_describe_end(case, names),
+            runtime=f"{case.runtime} {case.version}".strip() or "no runtime",
+            machine=names[case.machine] if names else "",
+        )
+        for result, case in zip(report.cases, shown.cases, strict=True)
+    )
     by_consumer: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         by_consumer.setdefault((row.shown.kind, row.shown.consumer), []).append(row)
-    source = report.source
+    source = shown.source
     described = [f"{source.project} {source.version}".strip(), source.commit and f"commit {source.commit[:7]}"]
-    machines = [{printable(key): printable(value) for key, value in machine.items()} for machine in report.machines]
     return View(
-        report=report,
+        report=shown,
         rows=rows,
         groups=tuple(Group(kind=kind, consumer=name, grids=_grids(own)) for (kind, name), own in by_consumer.items()),
-        count=report_count(report),
-        lacks=tuple(printable(str(lack)) for lack in list_lacks(report.cases)),
-        problem=printable(report.problem),
-        source=printable(", ".join(filter(None, [*described, source.date]))),
-        commit=printable(source.commit),
-        news=tuple(map(printable, _describe_new_runtimes(report))),
-        machines=tuple(zip(names, machines, strict=True)),
-        packages=tuple((printable(package.file), printable(package.sha256)) for package in report.packages),
+        count=report_count(shown),
+        lacks=tuple(_list_lacks(shown.cases)),
+        problem=shown.problem,
+        source=", ".join(filter(None, [*described, source.date])),
+        news=tuple(_describe_new_runtimes(shown)),
+        machines=tuple(zip(names, shown.machines, strict=True)),
     )
+
+
+def _make_printable(value: Any) -> Any:
+    """The same with printable text: all of it may be of another machine, or of a program."""
+    if isinstance(value, dict):
+        return {printable(key): _make_printable(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_make_printable(inner) for inner in value]
+    return printable(value) if isinstance(value, str) else value
 
 
 def report_count(report: Report) -> str:
@@ -130,17 +164,6 @@ def report_count(report: Report) -> str:
     if reasons:
         text += " (" + ", ".join(f"{reason}: {number}" for reason, number in sorted(reasons.items())) + ")"
     return text
-
-
-def _row(result: CaseResult, machines: Sequence[str]) -> Row:
-    shown = msgspec.structs.replace(result, **{name: printable(getattr(result, name)) for name in _TEXTS})
-    return Row(
-        result=result,
-        shown=shown,
-        words=printable(_describe_end(result, machines)),
-        runtime=f"{shown.runtime} {shown.version}".strip() or "no runtime",
-        machine=machines[result.machine] if machines else "",
-    )
 
 
 def words(report: Report, result: CaseResult) -> str:
@@ -164,7 +187,7 @@ def _describe_end(result: CaseResult, machines: Sequence[str]) -> str:
 def _name_machines(report: Report) -> list[str]:
     """`machine 2, linux-arm64`: counted from 1, as readers do."""
     targets = [machine.get("target", "") for machine in report.machines]
-    return [printable(f"machine {index}{target and f', {target}'}") for index, target in enumerate(targets, 1)]
+    return [f"machine {index}{target and f', {target}'}" for index, target in enumerate(targets, 1)]
 
 
 def _describe_new_runtimes(report: Report) -> list[str]:
@@ -228,3 +251,20 @@ def _order(version: str) -> tuple[bool, Version | str]:
         return (False, Version(version))
     except InvalidVersion:
         return (True, version)
+
+
+def _list_lacks(results: Iterable[CaseResult]) -> list[str]:
+    """What would make test cases run that were not run, with their number; what would add the most first.
+
+    `a Mac (arm64): 40 test cases (latebind verify --kit DIR, and one command there)`
+    """
+    lacks = Counter(_name_lack(result) for result in results if result.outcome is State.NOT_RUN).most_common()
+    return [f"{what}: {plural(number, 'test case')}{how and f' ({how})'}" for (what, how), number in lacks]
+
+
+def _name_lack(result: CaseResult) -> tuple[str, str]:
+    """`a Mac (arm64)` or `a .NET SDK`, and how to get the test case run; "" where that says it."""
+    if result.reason in _ELSEWHERE:
+        platform, processor = targets().get(Rid(result.target)), ", ".join(result.target.split("-")[1:])
+        return f"{_SYSTEMS[platform.system]} ({processor})" if platform else result.target, _KIT
+    return _WHATS.get(result.reason) or f"nothing: {NOT_RUN_REASONS.get(result.reason, result.reason)}", ""

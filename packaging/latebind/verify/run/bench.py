@@ -23,9 +23,8 @@ from latebind.verify.cases.consumer import Consumer, find_consumer
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import SAMPLE, Scenario, scenario
 from latebind.verify.cases.situations import ORDINARY, Situation
-from latebind.verify.cases.standin import SAYS_SO
 from latebind.verify.run.access import unlock
-from latebind.verify.run.standin import build_beside, build_stand_in
+from latebind.verify.run.native import build_beside, build_stand_in
 from loadcheck.model import Rid
 
 if TYPE_CHECKING:
@@ -42,6 +41,8 @@ _PROVIDER_CRASH = (
     "GetApi() returns NULL when the runtime is older than the requested version, and a provider that uses this NULL "
     "crashes. Check the result, or call lb_ep_negotiate() of <latebind/ep.h>, which returns a status instead."
 )
+_SAYS_SO = "the stand-in for"
+"""What the message of a function that a stand-in lacks has."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _NO_ROOM_WORDS = (*(os.strerror(number) for number in _NO_ROOM), "(os error 112)")
 """What programs print on a full disk. They have no exit status for it; the last is uv's on Windows."""
@@ -211,7 +212,7 @@ class Bench:
         if self.scenario.negative or self.bound_runtime is None:
             return None
         if self.stands_in:  # it computes little, and says so
-            return frozenset(result.passed) | {one.name for one in result.failed if SAYS_SO not in one.message}
+            return frozenset(result.passed) | {one.name for one in result.failed if _SAYS_SO not in one.message}
         passed, failed = frozenset(result.passed), frozenset(failure.name for failure in result.failed)
         if self.sample and not failed:  # nobody asks about the other cases
             return passed

@@ -1,28 +1,46 @@
-"""Builds consumers in C and C++: with CMake for any target, or with pkg-config for this machine's."""
+"""Builds what is in C and C++: consumers, the stand-in for a runtime, and the library of another package.
+
+With CMake for any target, by zig where that is not this machine, or with pkg-config for this machine's.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.compilers.choose import program, toolchain
+from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError, NotRun
 from latebind.system.programs import which
+from latebind.system.resources import folder as resource
 from latebind.system.run import run
 from latebind.tables.targets import target
+from latebind.templates import render
+from latebind.verify.cases.expand import STAND_IN_SOURCES
+from latebind.verify.run.supply import hash_parts
 from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine
+    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.supply import Supply
 
 CONSUMER = "consumer"
 """The program that each of them makes."""
 _COMPILERS = {"C": ("cc", "gcc", "clang"), "C++": ("c++", "g++", "clang++")}
 _SUFFIXES = {"C": (".c",), "C++": (".cc", ".cpp", ".cxx")}
 _TIME_LIMIT = 600.0
+STOOD_IN = "a library of latebind's own stood in for the runtime"
+_BESIDE = "beside"
+_ACTIONS, _LIST = Path(__file__).parent.parent / "actions" / "actions.cmake", "latebind-actions.txt"
+_ADVICE = (
+    "If it may, also in several threads at once, write in its CMakeLists.txt: "
+    "set_target_properties(consumer PROPERTIES LATEBIND_REENTRANT TRUE)"
+)
 
 
 def clean_environment() -> dict[str, str]:
@@ -62,7 +80,11 @@ def build_with_pkg_config(source: Path, tree: Path, prefix: Path, *, log: Path |
         raise NotRun("no-compiler", "there is no pkg-config on PATH")
     sources = {language: [path for path in sorted(source.iterdir()) if path.suffix in endings]
                for language, endings in _SUFFIXES.items()}  # fmt: skip
-    compiler = _own_compiler("C++" if sources["C++"] else "C")
+    language = "C++" if sources["C++"] else "C"
+    compiler = _find_program(_COMPILERS[language])
+    if compiler is None:
+        names = ", ".join(_COMPILERS[language])
+        raise NotRun("no-compiler", f"building a program in {language} needs a compiler on PATH: {names}")
     folder = library_folder(prefix) / "pkgconfig"
     environment = {**clean_environment(), "PKG_CONFIG_LIBDIR": str(folder), "PKG_CONFIG_PATH": ""}
     modules = sorted(path.stem for path in folder.glob("*.pc"))
@@ -100,13 +122,90 @@ def find_built_program(source: Path, tree: Path) -> Path:
     )
 
 
-def _own_compiler(language: str) -> Path:
-    compiler = _find_program(_COMPILERS[language])
-    if compiler is None:
-        names = ", ".join(_COMPILERS[language])
-        raise NotRun("no-compiler", f"building a program in {language} needs a compiler on PATH: {names}")
-    return compiler
-
-
 def _find_program(names: Iterable[str]) -> Path | None:
     return next((path for name in names if (path := which(name)) is not None), None)
+
+
+# ---- a project's program in C ----------------------------------------------------------------------------------------
+
+
+def share_program(  # noqa: PLR0913  # what is made, and for whom
+    bench: Bench,
+    source: Path,
+    packages: str,
+    unpack: Callable[[Path], object],
+    build: Callable[[Path, Path, Path], None],
+    *,
+    alone: bool,
+) -> tuple[Path, Path]:
+    """The folder that `unpack` fills, and the program that `build` makes: it gets that folder, a tree and a log.
+
+    The test cases of a run with the same consumer and `packages` share both; one that is `alone` has its own.
+    Raises what they raise, and NotRun `no-main` for a program that cannot do what the scenario asks.
+    """
+    if alone:
+        folder, tree = bench.work / bench.situation.folder, bench.work / "build"
+        unpack(folder)
+        build(folder, tree, bench.log)
+    else:
+        which = (bench.case.consumer, bench.case.target, packages)
+        folder = bench.supply.share(hash_parts(*which), bench.log, lambda aside, _: unpack(aside))
+        made = bench.supply.share(  # the folder of a tree may move: no program of it names one of its files
+            hash_parts(*which, str(bool(bench.situation.action))),
+            bench.log,
+            lambda aside, log: build(folder, aside / "build", log),
+        )
+        tree = made / "build"
+    _assert_able(bench, tree)
+    return folder, find_built_program(source, tree)
+
+
+def build_program(bench: Bench, source: Path, tree: Path, *defines: str, log: Path) -> None:
+    """Build a project's CMake project for the test case's machine, with latebind's main() if the scenario needs it.
+
+    Raises as build_for() does.
+    """
+    include = (f"-DCMAKE_PROJECT_INCLUDE={_ACTIONS.as_posix()}",) if bench.situation.action else ()
+    build_for(bench.machine, bench.config.floor(target(bench.case.target)), source, tree, *defines, *include, log=log)
+
+
+def _assert_able(bench: Bench, tree: Path) -> None:
+    file = tree / _LIST
+    able = file.read_text("utf-8").split(";") if file.is_file() else []
+    if not set(bench.situation.action[:1]) <= set(able):
+        what = "does not say that its main() may be called several times" if able else "has no main()"
+        raise NotRun("no-main", f"the program in C {what}", advice=_ADVICE if able else "")
+
+
+# ---- what latebind itself brings to a test case ----------------------------------------------------------------------
+
+
+def build_stand_in(supply: Supply, floor: str, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
+    """The library that says it is a version of the runtime, made once for a target. Raises NotRun without zig."""
+    name = runtime.traits.plain_name(target(rid).system)
+    folder = supply.folder / "stand-ins" / f"{runtime.name}-{version}-{rid}"
+    with supply.once(folder) as aside:
+        if aside is not None:
+            tree = folder.with_name(f"{folder.name}.build")  # with_suffix() would cut the name at the version's dot
+            shutil.rmtree(tree, ignore_errors=True)
+            defines = (
+                f"-DSTAND_IN={runtime.preset}", f"-DNAME={name}", f"-DVERSION={version}",
+                f"-DLOADER={resource('loader')}",
+            )  # fmt: skip
+            build_library_for(rid, floor, STAND_IN_SOURCES, tree, *defines)
+            shutil.move(tree / name, aside / name)
+            shutil.rmtree(tree)
+    return folder / name
+
+
+def build_beside(supply: Supply, floor: str, machine: Machine) -> Path:
+    """The library of a project that `latebind new` writes, once for a machine. Raises NotRun without a compiler."""
+    folder = supply.folder / "stand-ins" / f"{_BESIDE}-{machine.rid}"
+    with supply.once(folder) as aside:
+        if aside is not None:
+            for ending in ("c", "h"):
+                text = render(f"new/library.{ending}.j2", name=_BESIDE, module=_BESIDE, macro=_BESIDE.upper())
+                (aside / f"{_BESIDE}.{ending}").write_text(text, encoding="utf-8")
+            defines = f"-DWRITTEN={aside}", f"-Dlatebind_DIR={resource('loader')}"
+            build_tree(machine, floor, STAND_IN_SOURCES.with_name(_BESIDE), aside / "build", *defines)
+    return folder / "build" / f"{_BESIDE}.dll"

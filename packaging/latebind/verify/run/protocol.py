@@ -6,7 +6,7 @@ docs/consumers.md describes it for users.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run, tail
 from latebind.text import decisive_line, ending, is_crash
 from latebind.verify.cases.machine import NOT_SUPPORTED, Machine
-from latebind.verify.run.actions import compare_runs, list_further_results
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.native import clean_environment
 from loadcheck.decoding import DECODE_ERRORS
@@ -28,6 +27,8 @@ ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
 """Exit statuses of a consumer."""
 _LINES = 8
 """How many of a consumer's last lines are in the report; the log has all."""
+_RUNS = {"--fork": 3}
+"""How often main() is called; in threads, as often as the word after the action says."""
 _ADVICE = f"{DOCS}/consumers.md describes what a consumer writes."
 
 
@@ -143,9 +144,25 @@ def run_program(bench: Bench, program: Path, cases: Path, folder: Path, *, name:
         machine=bench.machine,
     )
     with failing_at("load"):
-        others = [read_result(path.read_bytes(), name) for path in list_further_results(bench, result)]
-        compare_runs(ended.result, others)
+        others = [read_result(path.read_bytes(), name) for path in _list_further_results(bench, result)]
+        _compare_runs(ended.result, others)
     return ended
+
+
+def _list_further_results(bench: Bench, result: Path) -> Iterator[Path]:
+    """The results of the runs after the first one."""
+    name, value = (*bench.situation.action, "", "")[:2]
+    number = int(value) if name == "--threads" else _RUNS.get(name, 1)
+    yield from (result.with_name(f"{result.name}.{index}") for index in range(1, number))
+
+
+def _compare_runs(first: ConsumerResult, others: list[ConsumerResult]) -> None:
+    """Raises InputError when a run ended in another way than the first one."""
+    for number, other in enumerate(others, 1):
+        if (other.passed, other.message, other.version) != (first.passed, first.message, first.version):
+            cases = "; ".join(f"{one.name}: {one.message}" for one in other.failed)
+            why = other.message or cases or "its result differs"
+            raise InputError(f"run {number} of the program in one process ended in another way than run 0: {why}")
 
 
 def run_consumer(  # noqa: PLR0913  # a process, and where its result is

@@ -5,22 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.config.project import MSBUILD_OUTPUTS, Outputs
+from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.fingerprint import OF_AUDITS, fingerprint
-from latebind.model import Artifact, Case, Outcome, State
+from latebind.model import Artifact, Outcome
 from latebind.system.tree import hash_file, hash_tree, is_scratch
 from latebind.verify.cases.consumer import find_consumer
 from loadcheck.archive import write_text
 from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
-    from latebind.config.runtime import RuntimeUse
-    from latebind.config.verification import Verify
     from latebind.verify.cases.expand import ConfiguredCase
 
 
@@ -37,37 +36,19 @@ ELSEWHERE = (
 """The parts of latebind that test cases cannot reach. A test compares them with the imports of every consumer."""
 
 
-class _Passed(msgspec.Struct, frozen=True):
-    """What is kept of a test case that passed."""
-
-    summary: str
-    seconds: float
-    facts: dict[str, Any]
-
-
 class Memory:
     """The folder of passed test cases, and what the keys of all test cases in one run have in common, hashed once."""
 
-    def __init__(  # noqa: PLR0913  # what decides, and where it is
-        self,
-        folder: Path,
-        *,
-        root: Path,
-        verify: Verify,
-        runtimes: Sequence[RuntimeUse],
-        outputs: Outputs,
-        artifacts: Sequence[Artifact],
-        circumstances: Sequence[str],
+    def __init__(
+        self, folder: Path, project: Project, artifacts: Sequence[Artifact], circumstances: Sequence[str]
     ) -> None:
-        """`circumstances` is what else decides: pins of requirements, the installer, the SDK, Mono."""
-        self._folder, self._root, self._verify = folder, root, verify
-        self._outputs, self._artifacts = outputs, artifacts
-        self._shared = (
-            *circumstances,
-            json.dumps(msgspec.to_builtins([verify, runtimes]), sort_keys=True),
-            fingerprint(*ELSEWHERE),
-        )
-        scripts = (root / name for name in verify.list_scripts().values())
+        """`circumstances` is what else decides: pins of requirements, the SDK, Mono."""
+        document, self._root = project.config.document, project.config.root
+        self._folder, self._artifacts = folder, artifacts
+        self._verify, self._outputs = document.verify, project.outputs
+        settings = json.dumps(msgspec.to_builtins([document.verify, document.runtime]), sort_keys=True)
+        self._shared = (*circumstances, settings, fingerprint(*ELSEWHERE))
+        scripts = (self._root / name for name in self._verify.list_scripts().values())
         folders = {script.parent for script in scripts if script.is_file()}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._hashes: dict[str, str] = {}
@@ -87,26 +68,18 @@ class Memory:
         ]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
-    def recall(self, case: Case, key: str) -> Outcome | None:
+    def recall(self, key: str) -> Outcome | None:
         """The outcome of an earlier run; None when there is none that can be read."""
         try:
-            passed = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=_Passed)
+            passed = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=Outcome)
         except (OSError, *DECODE_ERRORS):
             return None
-        return Outcome(
-            case=case,
-            state=State.PASSED,
-            summary=passed.summary,
-            seconds=passed.seconds,
-            facts=passed.facts,
-            cached=True,
-        )
+        return replace(passed, cached=True)
 
     def keep(self, outcome: Outcome, key: str) -> None:
         """Remember a test case, if it passed."""
         if outcome.state.is_pass:
-            text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
-            write_text(self._folder / f"{key}.json", json.dumps(text))
+            write_text(self._folder / f"{key}.json", json.dumps(msgspec.to_builtins(outcome)))
 
     def _hash_program(self, key: str) -> str:
         """A hash of the folder that a key of `[verify]` names, "" where it names a script, which is hashed above."""

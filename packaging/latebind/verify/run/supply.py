@@ -1,7 +1,8 @@
-"""What test cases share and is made once: data that consumers compute, references, runtimes from the index."""
+"""What test cases share and is made once: data that consumers compute, references, runtimes, byte-code."""
 
 from __future__ import annotations
 
+import csv
 import fnmatch
 import hashlib
 import json
@@ -23,7 +24,6 @@ from latebind.system.run import run
 from latebind.tables.targets import target
 from latebind.text import decisive_line, ending
 from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
-from latebind.verify.run.bytecode import give_byte_code, keep_byte_code
 from loadcheck.archive import sha256
 from loadcheck.text import DOCS
 
@@ -43,6 +43,8 @@ ONLY = "LATEBIND_ONLY"
 """The variable that names a JSON file for the reference: a list of cases, if it is not asked about all."""
 _LEFT_OUT, _ONLY = "left-out.json", "only.json"
 _TIME_LIMIT = 900.0
+_BYTE_CODE = threading.Lock()
+"""So that nobody reads byte-code that is half written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,13 +174,13 @@ class Supply:
         with _scratch(folder) as (env, log):
             environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
             environment.install([runtime, *self.verify.python_requires], log=log)
-            give_byte_code(environment, self.folder / SHARED)
+            self.give_byte_code(environment)
             command = machine.argv(environment.python, "-I", *argv, "--out", folder / "result.json")
             variables = consumer_environment(environment.python, env)
             for variable, name in ((PASSED, _LEFT_OUT), (ONLY, _ONLY)):
                 variables |= {variable: machine.path(folder / name)} if (folder / name).is_file() else {}
             ended = run(command, cwd=env, env=variables, timeout=_TIME_LIMIT, log=log)
-            keep_byte_code(environment, self.folder / SHARED)
+            self.keep_byte_code(environment)
             if not (folder / "result.json").is_file():
                 why = decisive_line(ended.output)
                 raise ToolError(
@@ -219,8 +221,37 @@ class Supply:
                         file.write(shared_log.read_text("utf-8"))
         return folder
 
+    def give_byte_code(self, environment: Environment, *, ours: Collection[str] = ()) -> None:
+        """Copy the byte-code that is kept for the installed distributions, without those named in `ours`, next to them.
+
+        uv installs sources only, so that each environment would compile NumPy anew, which takes a second on an emulated
+        machine and little on this one. Python does not use byte-code of a source with another time or size.
+        """
+        for metadata, folder in self._list_byte_code(environment, ours):
+            with _BYTE_CODE:
+                for kept in sorted(folder.rglob("*.pyc")):
+                    _copy(kept, metadata.parent / kept.relative_to(folder))
+
+    def keep_byte_code(self, environment: Environment, *, ours: Collection[str] = ()) -> None:
+        """Keep what Python wrote since. What is in `ours` may change and keep its version."""
+        tag = f"cpython-{''.join(environment.machine.python_version.split('.')[:2])}"
+        for metadata, folder in self._list_byte_code(environment, ours):
+            for name in _list_compiled(metadata / "RECORD", tag):
+                written, kept = metadata.parent / name, folder / name
+                if written.is_file() and not kept.exists():
+                    with _BYTE_CODE:
+                        _copy(written, kept)
+
+    def _list_byte_code(self, environment: Environment, ours: Collection[str]) -> Iterator[tuple[Path, Path]]:
+        """The metadata of each distribution on another machine than this one, and the folder of its byte-code."""
+        machine, without = environment.machine, set(map(canonicalize_name, ours))
+        store = self.folder / SHARED / "bytecode" / f"{machine.rid}-{machine.python_version}"
+        for metadata in sorted(environment.site.glob("*.dist-info")) if not machine.is_host else ():
+            if canonicalize_name(metadata.name.partition("-")[0]) not in without:
+                yield metadata, store / metadata.name
+
     def installer_for(self, machine: Machine) -> Installer:
-        """What fills environments of a machine from here. Raises NotRun for another machine's without uv."""
+        """What fills environments of a machine from here."""
         return self.installer if machine.is_host else foreign_installer(machine, self.installer.home)
 
     @contextmanager
@@ -280,6 +311,22 @@ def runtime_libraries(runtime: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
     if not libraries:
         raise InputError(f"{preset.title} is installed without a shared library", where=str(folders[0]))
     return libraries
+
+
+def _list_compiled(record: Path, tag: str) -> Iterator[Path]:
+    """Where Python puts the byte-code of a distribution's modules, in site-packages."""
+    if not record.is_file():
+        return
+    with record.open(encoding="utf-8", newline="") as file:
+        names = [Path(row[0]) for row in csv.reader(file) if row]
+    for name in names:
+        if name.suffix == ".py" and not name.is_absolute() and ".." not in name.parts:
+            yield name.parent / "__pycache__" / f"{name.stem}.{tag}.pyc"
+
+
+def _copy(source: Path, destination: Path) -> None:
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, destination)
 
 
 def hash_parts(*parts: str) -> str:

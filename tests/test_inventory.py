@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from latebind.inventory.find import find_contents, read_part
+from latebind.inventory import find_contents, read_part
 from latebind.system.wheelfile import record_digest
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_here

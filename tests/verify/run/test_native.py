@@ -3,25 +3,11 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
-from latebind.config.file import load
 from latebind.config.runtime import RuntimeUse
-from latebind.verify.cases.installers import installer
-from latebind.verify.run import standin
-from latebind.verify.run.supply import Supply
-from tests.client import write_client
+from latebind.verify.run import native
 
 RUNTIME = RuntimeUse(preset="onnxruntime", minimum="1.19")
 RIDS = ("linux-x64", "linux-arm64")
-
-
-@pytest.fixture
-def supply(tmp_path):
-    write_client(tmp_path)
-    (home := tmp_path / "home").mkdir()
-    verify = load(tmp_path / "latebind.toml").document.verify
-    return Supply(root=tmp_path, verify=verify, folder=tmp_path / "supply", installer=installer(home))
 
 
 def test_stand_ins_of_a_version_are_built_for_two_targets_at_once(supply, monkeypatch):
@@ -34,7 +20,7 @@ def test_stand_ins_of_a_version_are_built_for_two_targets_at_once(supply, monkey
             (tree / name).write_text(rid)
         both.wait()
 
-    monkeypatch.setattr(standin, "build_library_for", build)
+    monkeypatch.setattr(native, "build_library_for", build)
     with ThreadPoolExecutor(len(RIDS)) as pool:
-        made = pool.map(lambda rid: standin.build_stand_in(supply, "2.28", RUNTIME, "1.33.0", rid), RIDS)
+        made = pool.map(lambda rid: native.build_stand_in(supply, "2.28", RUNTIME, "1.33.0", rid), RIDS)
         assert [path.read_text() for path in made] == list(RIDS)

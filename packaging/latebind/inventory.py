@@ -1,4 +1,7 @@
-"""Finds what a wheel consists of: its native files, the libraries that were copied into it, and static parts."""
+"""Finds what a wheel consists of, and writes it again with an SBOM in it (PEP 770).
+
+That is its native files, the libraries that were copied into it, and static parts.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,10 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from latebind import __version__
-from latebind.build.sbom import Bill, Late, Library, supplier_of
+from latebind.build.sbom import Bill, Late, Library, render_bill, sbom_name, supplier_of
 from latebind.errors import InputError, LatebindError
+from latebind.model import SbomFormat
+from latebind.system.wheelfile import rewrite_wheel
 from loadcheck.archive import ZipReader
 from loadcheck.binary import read_images, sniff
 from loadcheck.readers.record import read_metadata
@@ -178,3 +183,35 @@ def _authors(fields: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 def _first(fields: Mapping[str, tuple[str, ...]], key: str) -> str:
     return next(iter(fields.get(key, ())), "")
+
+
+def attach_sbom(wheel: Wheel, folder: Path, format_: SbomFormat, *, force: bool = False) -> Path:
+    """Write the wheel with its SBOM into a folder, and return the new file; equal inputs give equal bytes.
+
+    With `force` also where it has SBOMs, of which latebind's own is replaced, and where it is signed: the signature,
+    which covers RECORD, is left out. Raises InputError without, for a wheel in that folder, and for one that cannot be
+    written again.
+    """
+    if wheel.signatures and not force:
+        raise InputError(
+            f"is signed: {wheel.signatures[0]} covers RECORD, which an SBOM changes",
+            where=str(wheel.path),
+            advice="Add the SBOM before signing, or remove the signature with --force.",
+        )
+    if wheel.sboms and not force:
+        raise InputError(
+            f"has an SBOM already: {', '.join(wheel.sboms)}",
+            where=str(wheel.path),
+            advice="Add another SBOM with --force. This replaces only an SBOM that latebind added.",
+        )
+    output = folder / wheel.path.name
+    if output.resolve() == wheel.path.resolve() and not force:
+        raise InputError(
+            "would be replaced by the new wheel",
+            where=str(wheel.path),
+            advice="Name another folder with --output, or replace the wheel with --force.",
+        )
+    name = f"{wheel.info}/sboms/{sbom_name(format_)}"
+    data = render_bill(wheel.bill, format_)
+    rewrite_wheel(wheel.path, output, f"{wheel.info}/RECORD", {name: data}, without=wheel.signatures)
+    return output

@@ -100,12 +100,6 @@ def test_a_folder_that_is_no_kit_stays(project, tmp_path, latebind):
     assert read_all(tmp_path) == {"mine": b"dear"}
 
 
-@pytest.mark.parametrize("option", [["--list"], ["--fresh"], ["--format", "json"]])
-def test_options_that_would_do_nothing_are_refused(project, tmp_path, latebind, option):
-    ended = latebind("-C", project.root, "verify", "--kit", tmp_path / "kit", *option)
-    assert_refused(ended, f"{option[0]} would have no effect with --kit")
-
-
 @pytest.mark.parametrize(
     ("entries", "message"),
     [

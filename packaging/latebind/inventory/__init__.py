@@ -1,1 +1,0 @@
-"""Adds an SBOM to any wheel."""

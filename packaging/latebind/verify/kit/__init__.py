@@ -1,1 +1,0 @@
-"""A folder that verifies the packages on another computer."""
