@@ -17,7 +17,7 @@ typedef struct lb_state {
   lb_record* record;
 } lb_state;
 
-/* What an SBOM finds in a library that holds the loader (loadcheck's parts.toml). Reading it keeps it
+/* What an SBOM finds in a library that holds the loader (parts.toml). Reading it keeps it
  * there, whatever the linker leaves out. */
 static const volatile char lb_loader_mark[] = "latebind loader " LATEBIND_VERSION;
 

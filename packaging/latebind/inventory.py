@@ -21,10 +21,10 @@ from latebind.build.sbom import Bill, Late, Library, render_bill, sbom_name, sup
 from latebind.errors import InputError, LatebindError
 from latebind.model import SbomFormat
 from latebind.system.wheelfile import rewrite_wheel
+from latebind.tables.parts import Part, find_parts, known_parts, part_of
 from loadcheck.archive import ZipReader
 from loadcheck.binary import read_images, sniff
 from loadcheck.readers.record import read_metadata
-from loadcheck.tables.parts import Part, find_parts, known_parts, part_of
 from loadcheck.text import printable
 
 _INFO = re.compile(r"(?P<info>[^/]+\.dist-info)/(?:METADATA|RECORD|WHEEL)$")

@@ -14,10 +14,10 @@ from packaging.licenses import canonicalize_license_expression
 import latebind
 from latebind.build.notices import add_notices
 from latebind.system.resources import cmake_dir
+from latebind.tables.parts import find_parts, known_parts
 from loadcheck.audit import audit_here
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
-from loadcheck.tables.parts import find_parts, known_parts
 from tests.client import BOUND, by_kind, copy_client, hashes, members, pack_project, stage_project
 from tests.conftest import ROOT
 

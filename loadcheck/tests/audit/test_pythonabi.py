@@ -1,8 +1,5 @@
 """The stable ABI, and the Pythons that names of modules and wheels stand for."""
 
-import sys
-import sysconfig
-
 import pytest
 
 from loadcheck.engine.supply import list_environments
@@ -18,15 +15,6 @@ def test_names_belong_to_the_stable_abi_since_their_version():
     assert table["PyExc_ValueError"].is_data
     assert table["PyErr_SetFromWindowsErr"].condition == "MS_WINDOWS"
     assert "_PyObject_GetDictPtr" not in table
-
-
-def test_the_import_library_has_what_every_windows_cpython_of_that_version_has():
-    lines = pythonabi.module_definition((3, 10), "python3.dll").splitlines()
-    assert lines[:2] == ["LIBRARY python3.dll", "EXPORTS"]
-    assert {"PyLong_FromLong", "PyExc_ValueError DATA", "PyErr_SetFromWindowsErr"} <= set(lines)
-    assert "PyThread_get_thread_native_id" in lines
-    assert not {"PyType_GetName", "PyOS_AfterFork_Child", "_Py_RefTotal DATA", "PyOS_CheckStack"} & set(lines)
-    assert "PyType_GetName" in pythonabi.module_definition((3, 11), "python3.dll").splitlines()
 
 
 @pytest.mark.parametrize(
@@ -50,22 +38,6 @@ def test_the_import_library_has_what_every_windows_cpython_of_that_version_has()
 )
 def test_the_abi_of_a_module_by_its_file_name(name, abi):
     assert pythonabi.module_abi(name) == abi
-
-
-def test_this_cpythons_own_names_agree():
-    abi = pythonabi.module_abi(f"x{sysconfig.get_config_var('EXT_SUFFIX')}")
-    assert pythonabi.abi_tags("cpython") == f"cp{sys.version_info.major}{sys.version_info.minor}-{abi}"
-    assert pythonabi.abi_tags("cp310-abi3") == "cp310-abi3"
-
-
-@pytest.mark.parametrize(
-    ("kind", "is_known"),
-    [("cp315-abi3.abi3t", True), ("cp314-abi3.abi3t", False), ("cp315-abi3t", False), ("cp310-abi3", True)],
-)
-def test_the_stable_abi_of_free_threaded_cpython_begins_with_3_15(kind, is_known):
-    problem = pythonabi.kind_problem("tiny", kind, kind, elsewhere="")
-    assert (problem is None) == is_known
-    assert is_known or "append .abi3t to cp315-abi3 or newer" in problem[1]
 
 
 @pytest.mark.parametrize(

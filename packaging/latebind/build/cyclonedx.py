@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from latebind.build.sbom import Bill, Late, Library
-    from loadcheck.tables.parts import Part
+    from latebind.tables.parts import Part
 
 _LATE = "late-bound/"
 _RANGE = "latebind:range"

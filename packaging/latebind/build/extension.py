@@ -29,20 +29,15 @@ from latebind.model import Target
 from latebind.system.run import run
 from latebind.system.tree import hash_file, hash_tree
 from latebind.tables.targets import host_rid, like_host
+from latebind.tables.wheelkinds import abi_tags, is_threaded, own_abi_python
 from loadcheck.archive import write_text
-from loadcheck.tables.pythonabi import (
-    PythonVersion,
-    abi_tags,
-    floor_of,
-    is_threaded,
-    module_abi,
-    module_definition,
-    own_abi_python,
-)
+from loadcheck.tables.pythonabi import PythonVersion, floor_of, module_abi, stable_names
 
 if TYPE_CHECKING:
     from latebind.compilers.choose import Toolchain
 
+_ON_WINDOWS = frozenset({"", "MS_WINDOWS", "PY_HAVE_THREAD_NATIVE_ID"})
+"""Conditions that hold for every CPython on Windows, by the `windows` keys of Misc/stable_abi.toml."""
 FIND_PYTHON = ("Python", "Python3", "PYTHON")
 """The prefixes of the variables of FindPython, of FindPython3, and of pybind11's own search."""
 _PYCONFIG = "pyconfig.h"
@@ -330,4 +325,21 @@ def list_exports(headers: Path, library: str) -> str:
                 declared = _NAME.findall(_PARAMETERS.split(match["declared"])[0])
                 names |= dict.fromkeys(declared, match["sort"] == "DATA")
     lines = [f"{name} DATA" if is_data else name for name, is_data in sorted(names.items())]
+    return "\n".join([f"LIBRARY {library}", "EXPORTS", *lines]) + "\n"
+
+
+def module_definition(floor: PythonVersion, library: str) -> str:
+    """What a library of that CPython exports, python3.dll or python3t.dll, as a module definition file.
+
+    An import library is made from it.
+    Names whose condition may not hold on Windows are left out: using one then fails when the module is linked, not when
+    it is imported.
+    """
+    symbols = [
+        symbol for symbol in stable_names().values() if symbol.since <= floor and symbol.condition in _ON_WINDOWS
+    ]
+    lines = [
+        f"{symbol.name} DATA" if symbol.is_data else symbol.name
+        for symbol in sorted(symbols, key=lambda symbol: symbol.name)
+    ]
     return "\n".join([f"LIBRARY {library}", "EXPORTS", *lines]) + "\n"

@@ -21,7 +21,7 @@ from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError
 from latebind.model import SbomFormat
 from latebind.system.archive import source_date_epoch
-from loadcheck.tables.parts import Part, find_parts
+from latebind.tables.parts import Part, find_parts
 
 _SUFFIXES = {"cyclonedx": "cdx.json", "spdx": "spdx.json"}
 SBOM_FILES: Mapping[str, str] = {f"latebind.{suffix}": suffix for suffix in _SUFFIXES.values()}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from latebind.build.sbom import Bill, Library
-    from loadcheck.tables.parts import Part
+    from latebind.tables.parts import Part
 
 _DOCUMENT = "SPDXRef-DOCUMENT"
 _ITSELF = "SPDXRef-Package"

@@ -24,8 +24,8 @@ from latebind.registry import collect
 from latebind.semver import version_of
 from latebind.tables.presets import library_files, presets
 from latebind.tables.targets import targets
+from latebind.tables.wheelkinds import PYTHONS, kind_problem
 from loadcheck.model import Rid
-from loadcheck.tables.pythonabi import PYTHONS, kind_problem
 from loadcheck.text import DOCS, printable
 
 if TYPE_CHECKING:

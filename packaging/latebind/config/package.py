@@ -10,7 +10,7 @@ from msgspec import Meta
 from latebind.config.extension import EcosystemTable, add_package_keys, package_keys
 from latebind.config.plugin import EpConfig, PluginConfig  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
-from loadcheck.tables.pythonabi import PYTHONS, WHEEL_KINDS, own_abi_kind
+from latebind.tables.wheelkinds import PYTHONS, WHEEL_KINDS, own_abi_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

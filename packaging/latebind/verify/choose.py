@@ -11,6 +11,7 @@ from latebind.compilers.interpreters import Interpreter, interpreters, own_inter
 from latebind.config.project import Project
 from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
+from latebind.tables.wheelkinds import own_abi_python
 from latebind.verify.cases.consumer import find_consumer, find_registry
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, questions
 from latebind.verify.cases.index import ask
@@ -19,7 +20,6 @@ from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import in_shard, is_selected
 from loadcheck.model import Rid
-from loadcheck.tables.pythonabi import own_abi_python
 from loadcheck.text import plural
 
 

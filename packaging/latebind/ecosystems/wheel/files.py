@@ -20,8 +20,8 @@ from latebind.errors import InputError
 from latebind.formats import Identity, made_as
 from latebind.model import Artifact
 from latebind.tables.targets import installs, target, targets
+from latebind.tables.wheelkinds import own_abi_kind, own_abi_python
 from loadcheck.model import Rid
-from loadcheck.tables.pythonabi import own_abi_kind, own_abi_python
 
 _SUFFIX = ".whl"
 

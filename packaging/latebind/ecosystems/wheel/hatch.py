@@ -55,8 +55,8 @@ from latebind.system.lock import exclusive
 from latebind.system.tree import is_generated, is_scratch, list_tree
 from latebind.system.wheelfile import name_unix
 from latebind.tables.targets import host_rid, target, targets
+from latebind.tables.wheelkinds import abi_tags
 from loadcheck.archive import write_text
-from loadcheck.tables.pythonabi import abi_tags
 
 PROJECT_NAME = "pyproject.toml"
 _SDIST_LICENSES = f"{SDIST_BACKEND}/licenses"

@@ -34,8 +34,8 @@ from latebind.system.lock import HELD_VARIABLE
 from latebind.system.run import run
 from latebind.system.tree import hash_file, hash_files
 from latebind.tables.targets import host_rid
+from latebind.tables.wheelkinds import abi_tags, own_abi_python
 from loadcheck.archive import replacing, sha256
-from loadcheck.tables.pythonabi import abi_tags, own_abi_python
 
 _TIME_LIMIT = 1800.0
 _SHOWN = 5
