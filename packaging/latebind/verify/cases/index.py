@@ -99,8 +99,8 @@ class _Asked(NamedTuple):
             return tuple(self._list_minors())
         if question.entry == "latest":
             latest = self._resolve_latest()
-            # uv takes a pre-release where a specifier matches nothing else.
-            newer = self._find(f"{question.distribution}>{latest}") if question.prereleases else ""
+            # A specifier that names a pre-release admits pre-releases (PEP 440).
+            newer = self._find(f"{question.distribution}>{latest},>=0.dev0") if question.prereleases else ""
             return (latest, newer) if newer else (latest,)
         try:
             return (self._resolve(requirement(question)),)
