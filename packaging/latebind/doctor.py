@@ -18,6 +18,7 @@ from latebind.registry import collect
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, targets
+from latebind.verify.cases.installers import UV_REQUIREMENT
 from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
         _zig(),
         _host_compiler(),
         _python_headers(),
-        _program("uv", "uv", "makes the clean environments of latebind verify"),
+        _program("uv", UV_REQUIREMENT, "makes the clean environments of latebind verify"),
         _dotnet(),
         _mono(),
         *(_ecosystem_program(needed) for needed in collect("programs", "PROGRAMS")),

@@ -2,18 +2,30 @@
 
 import json
 import os
+import re
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from latebind.compilers.choose import BUILD_PROGRAMS
+from latebind.compilers.zig import ZIG_REQUIREMENT
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
+from latebind.tables.targets import targets
 from latebind.verify.cases import installers as environments
-from latebind.verify.cases.installers import consumer_environment, installer, installer_environment, python_of
+from latebind.verify.cases.installers import (
+    UV_REQUIREMENT,
+    consumer_environment,
+    installer,
+    installer_environment,
+    python_of,
+)
 from loadcheck.model import Rid
+from tests.conftest import ROOT
 from tests.programs import not_run
 from tests.verify.release_index import write_wheel
 
@@ -29,6 +41,26 @@ def tool(tmp_path):
     except NotRun as error:
         pytest.skip(f"not run: {error.reason}")
     return chosen
+
+
+def test_uv_knows_the_platform_of_each_target(tmp_path):
+    uv = installer(tmp_path).uv
+    asked = run([uv, "pip", "compile", "--python-platform", "none", "x"], check=False).output
+    assert "possible values: " in asked
+    names = {target.uv_platform for target in targets().values() if target.uv_platform}
+    assert {name for name in names if not re.search(rf"[\[ ]{re.escape(name)}[,\]]", asked)} == set()
+
+
+def test_a_uv_that_is_too_old_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(environments, "UV_REQUIREMENT", "uv>=999")
+    with pytest.raises(ToolError, match=r"is \d+\.\S+, but uv>=999 is needed") as caught:
+        installer(tmp_path)
+    assert (caught.value.where.rpartition("/")[2], caught.value.advice) == ("uv", 'Run: pip install "uv>=999"')
+
+
+def test_the_extras_install_what_is_asked_for():
+    extras = msgspec.toml.decode((ROOT / "pyproject.toml").read_bytes())["project"]["optional-dependencies"]
+    assert {UV_REQUIREMENT, *BUILD_PROGRAMS.values(), ZIG_REQUIREMENT} <= {*extras["native"], *extras["verify"]}
 
 
 def test_two_test_cases_do_not_download_the_same_at_the_same_time(tmp_path, monkeypatch):

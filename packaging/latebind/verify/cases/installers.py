@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.requirements import Requirement
+
 from latebind.errors import NotRun, ToolError
 from latebind.system.cache import callers_home
 from latebind.system.log import LOG
@@ -26,6 +28,8 @@ from loadcheck.model import Rid
 if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine
 
+UV_REQUIREMENT = "uv>=0.8.16"
+"""The first uv with a name for each target's platform."""
 NEWEST_MACOS = "26.0"
 """Wheels for older ones fit, too. Which macOS a runtime's wheels need differs from version to version."""
 _CREATE_LIMIT, _INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 600.0, 120.0
@@ -100,9 +104,13 @@ def _start_offline() -> threading.Event:
 
 
 def installer(home: Path) -> Installer:
-    """uv, for environments of this machine. Raises ToolError without uv."""
+    """uv, for environments of this machine. Raises ToolError without uv, and for one that is too old."""
     if (uv := find_uv()) is None:
         raise ToolError("uv is not installed", advice='Run: pip install "latebind[verify]"')
+    version = run([uv, "--version"], timeout=_ANSWER_LIMIT).output.split()[1]
+    if not Requirement(UV_REQUIREMENT).specifier.contains(version, prereleases=True):
+        advice = f'Run: pip install "{UV_REQUIREMENT}"'
+        raise ToolError(f"is {version}, but {UV_REQUIREMENT} is needed", where=str(uv), advice=advice)
     return Installer(uv, home)
 
 
