@@ -87,7 +87,7 @@ def _variants(runtime: RuntimePreset) -> str:
     arrays, rows = list[str](), list[str]()
     for number, variant in enumerate(runtime.variants):
         name = f"lb_{runtime.name}_{{}}_{number}"
-        parts = {"companions": any(variant.companions.list_all()), "signs": bool(variant.signs)}
+        parts = {"companions": variant.companions != PerSystem(), "signs": bool(variant.signs)}
         texts = {
             "companions": f"{_rows(variant.companions)}\n#endif",
             "signs": "\n".join(f'    "{name}",' for name in variant.signs),

@@ -98,12 +98,6 @@ def _package(  # noqa: PLR0913  # what a package states
     return package
 
 
-def _library_id(library: Library) -> str:
-    """Its identifier; with a hash for a path, since several may have one identifier."""
-    path = library.name if "/" in library.name else ""
-    return _id("library", library.target, library.name, hashlib.sha256(path.encode()).hexdigest()[:8] if path else "")
-
-
 def _part_id(part: Part) -> str:
     return _id("static", part.name.replace("+", "p"), part.version)
 
@@ -117,7 +111,9 @@ def _part(part: Part) -> dict[str, Any]:
 
 def _library(library: Library, bill: Bill) -> dict[str, Any]:
     purpose, version = "FILE" if library.is_data else "LIBRARY", library.version or bill.version
-    id_ = _library_id(library)
+    is_path = "/" in library.name  # several paths may have one identifier
+    path_hash = hashlib.sha256(library.name.encode()).hexdigest()[:8] if is_path else ""
+    id_ = _id("library", library.target, library.name, path_hash)
     package = _package(id_, library.name, version, supplier=bill.supplier, purpose=purpose)
     package["packageFileName"] = library.name
     package["checksums"] = [{"algorithm": "SHA256", "checksumValue": library.sha256}]

@@ -31,10 +31,6 @@ class PerSystem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     macos: Annotated[tuple[str, ...], Meta(description="File names on macOS, in the same form.")] = ()
     windows: Annotated[tuple[str, ...], Meta(description="File names on Windows, in the same form.")] = ()
 
-    def list_all(self) -> tuple[str, ...]:
-        """The names of all systems."""
-        return (*self.linux, *self.macos, *self.windows)
-
 
 def join_names(parts: Iterable[PerSystem], is_wanted: Callable[[str], bool] = bool) -> PerSystem:
     """The names of all parts, each once, without those that are not wanted."""
