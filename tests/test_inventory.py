@@ -171,21 +171,27 @@ def test_force_replaces_its_own_sbom_also_in_place(wheel, tmp_path):
     assert sha256(copy) == first
 
 
+def rename_to(name):
+    """Makes a copy of a wheel with another name."""
+
+    def make(wheel, folder):
+        folder.mkdir()
+        return shutil.copy(wheel, folder / name)
+
+    return make
+
+
+def leave_out(part):
+    """Makes a wheel without the members whose names have a part."""
+    return lambda wheel, folder: rewritten(wheel, folder, lambda *entry: None if part in entry[0] else entry)
+
+
 BAD = {
-    "no wheel": (lambda wheel, folder: copy_wheel(wheel, folder / "thing.zip"), "is not the name of a wheel"),
-    "another name": (
-        lambda wheel, folder: copy_wheel(wheel, folder / "other-1.0-py3-none-any.whl"),
-        "METADATA names Some.Thing, but the file name has other",
-    ),
+    "no wheel": (rename_to("thing.zip"), "is not the name of a wheel"),
+    "another name": (rename_to("other-1.0-py3-none-any.whl"), "METADATA names Some.Thing, but the file name has other"),
     "no zip": (lambda _, folder: text(folder / "thing-1.0-py3-none-any.whl"), "not a readable zip archive"),
-    "no metadata": (
-        lambda wheel, folder: rewritten(wheel, folder, lambda *entry: None if "dist-info" in entry[0] else entry),
-        "has no .dist-info",
-    ),
-    "no record": (
-        lambda wheel, folder: rewritten(wheel, folder, lambda *entry: None if entry[0].endswith("RECORD") else entry),
-        "has no some_thing-1.0.dist-info/RECORD",
-    ),
+    "no metadata": (leave_out("dist-info"), "has no .dist-info"),
+    "no record": (leave_out("RECORD"), "has no some_thing-1.0.dist-info/RECORD"),
     "a member outside": (lambda wheel, folder: rewritten(wheel, folder, add=[("../x", b"")]), "unsafe to rewrite"),
     "a RECORD in another encoding": (
         lambda wheel, folder: rewritten(
@@ -194,12 +200,6 @@ BAD = {
         "cannot be written again",
     ),
 }  # fmt: skip
-
-
-def copy_wheel(wheel, path):
-    path.parent.mkdir(exist_ok=True)
-    shutil.copy(wheel, path)
-    return path
 
 
 def text(path):

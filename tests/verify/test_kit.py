@@ -101,27 +101,22 @@ def test_a_folder_that_is_no_kit_stays(project, tmp_path, latebind):
 
 
 @pytest.mark.parametrize(
-    ("entries", "message"),
+    ("name", "data", "lost", "messages"),
     [
-        ({"other.json": b"{}"}, "no such member"),
-        ({"verify.json": b"{}"}, "is not a verification report"),
-        ({"verify.json": b"{" + b" " * (65 << 20)}, "exceed the limit"),
+        ("other.json", b"{}", 0, ["no such member"]),
+        ("verify.json", b"{}", 0, ["is not a verification report"]),
+        ("verify.json", b"{" + b" " * (65 << 20), 0, ["exceed the limit"]),
+        ("verify.json", b"{}", 30, ["{}: not a readable zip archive", "Copy the file again"]),
     ],
+    ids=["another member", "no report", "too large", "arrived in part"],
 )
-def test_what_is_no_result_of_a_kit_is_refused(project, tmp_path, latebind, entries, message):
-    with zipfile.ZipFile(tmp_path / "results.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in entries.items():
-            archive.writestr(name, data)
-    assert_refused(latebind("-C", project.root, "verify", "--merge", tmp_path / "results.zip"), message)
-
-
-def test_a_result_that_arrived_in_part_is_refused(project, tmp_path, latebind):
+def test_what_is_no_result_of_a_kit_is_refused(project, tmp_path, latebind, name, data, lost, messages):
     results = tmp_path / "results.zip"
-    with zipfile.ZipFile(results, "w") as archive:
-        archive.writestr("verify.json", "{}")
-    results.write_bytes(results.read_bytes()[:-30])
-    ended = latebind("-C", project.root, "verify", "--merge", results)
-    assert_refused(ended, f"{results}: not a readable zip archive", "Copy the file again")
+    with zipfile.ZipFile(results, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, data)
+    results.write_bytes(results.read_bytes()[: results.stat().st_size - lost])
+    refused = latebind("-C", project.root, "verify", "--merge", results)
+    assert_refused(refused, *(message.format(results) for message in messages))
 
 
 def test_a_project_with_another_build_has_a_kit(project, tmp_path):
