@@ -63,7 +63,7 @@ def test_what_was_linked_builds_and_the_audit_names_it(installed_latebind, examp
         compiler, "-shared", "-fPIC", "-o", library, folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0]
     )
 
-    audited = run(installed_latebind, "audit", library, allowed=(1,))
+    audited = run(installed_latebind, "audit", "--profile", "runtime", library, allowed=(1,))
 
     assert "LB101" in audited.stdout
     assert "libonnxruntime.so.1" in audited.stdout
