@@ -14,9 +14,8 @@ from pathlib import Path
 
 from ci import actions, gen_loader, ort_slots, places
 from ci.reference_checks import check_index
+from ci.reference_config import config_pages, config_schema_text
 from latebind.adopt.new import provider_files
-from latebind.config.reference import config_pages
-from latebind.config.schema import config_schema_text
 from loadcheck.archive import write_text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def outputs() -> dict[Path, str]:
     """Every generated file that git tracks, with its text: what is read in the repository, or at its address there."""
     return {
-        ROOT / "packaging/latebind/config/latebind.schema.json": config_schema_text(),
+        ROOT / "docs" / "latebind.schema.json": config_schema_text(),
         **{ROOT / "docs" / name: text for name, text in config_pages().items()},
         ROOT / "docs" / "checks" / "index.md": check_index(),
         actions.TABLE: actions.table(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -12,7 +11,7 @@ from latebind.config.plugin import PLUGIN_HOSTS
 from latebind.tables.presets import library_files, presets
 from latebind.tables.targets import targets
 
-SCHEMA_ID = "https://raw.githubusercontent.com/latebind/latebind/main/packaging/latebind/config/latebind.schema.json"
+SCHEMA_ID = "https://raw.githubusercontent.com/latebind/latebind/main/docs/latebind.schema.json"
 """Where editors find the schema: `#:schema URL` as the first line of latebind.toml."""
 
 
@@ -38,19 +37,3 @@ def config_schema() -> dict[str, Any]:
 def tool_schema(_name: str) -> dict[str, Any]:
     """The schema of `[tool.latebind]` for validate-pyproject, which accepts only draft 7."""
     return {**config_schema(), "$schema": "http://json-schema.org/draft-07/schema#"}
-
-
-def config_schema_text() -> str:
-    """The schema as it is committed: a line for each key."""
-    schema = config_schema()
-    tables = []
-    for name, table in sorted(schema.pop("$defs").items()):
-        keys = [f"    {json.dumps(key)}: {_line(value)}" for key, value in sorted(table.pop("properties").items())]
-        inner = ",\n".join(keys)
-        tables.append(f'  {json.dumps(name)}: {_line(table)[:-1]}, "properties": {{\n{inner}\n  }}}}')
-    inner = ",\n".join(tables)
-    return f'{_line(schema)[:-1]}, "$defs": {{\n{inner}\n}}}}\n'
-
-
-def _line(document: dict[str, Any]) -> str:
-    return json.dumps(document, sort_keys=True)

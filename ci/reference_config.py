@@ -1,4 +1,4 @@
-"""The reference pages of the configuration: one section for each TOML table, from the types in document.py."""
+"""Makes the reference of the configuration from the types in document.py: its schema, and a section for each table."""
 
 from __future__ import annotations
 
@@ -27,6 +27,22 @@ complete its keys:
 #:schema {schema}
 ```
 """
+
+
+def config_schema_text() -> str:
+    """The schema as it is committed: a line for each key."""
+    schema = config_schema()
+    tables = []
+    for name, table in sorted(schema.pop("$defs").items()):
+        keys = [f"    {json.dumps(key)}: {_line(value)}" for key, value in sorted(table.pop("properties").items())]
+        inner = ",\n".join(keys)
+        tables.append(f'  {json.dumps(name)}: {_line(table)[:-1]}, "properties": {{\n{inner}\n  }}}}')
+    inner = ",\n".join(tables)
+    return f'{_line(schema)[:-1]}, "$defs": {{\n{inner}\n}}}}\n'
+
+
+def _line(document: dict[str, Any]) -> str:
+    return json.dumps(document, sort_keys=True)
 
 
 def config_pages() -> dict[str, str]:
