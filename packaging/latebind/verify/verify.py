@@ -118,7 +118,14 @@ def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...
         artifacts=artifacts,
         supply=supply,
         unusable=unusable(described, folder / "home"),
-        memory=Memory(folder / "passed", project, artifacts, (*pins, sdk)),
+        memory=Memory(
+            folder / "passed",
+            root=project.config.root,
+            document=project.config.document,
+            outputs=project.outputs,
+            artifacts=artifacts,
+            circumstances=(*pins, sdk),
+        ),
         places={machine.rid: Semaphore(machine.jobs) for machine in described if machine.jobs},
     )
 

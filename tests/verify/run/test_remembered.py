@@ -21,7 +21,14 @@ def find_key(folder, text=TEXT, circumstances=("uv 0.5",)):
     config = load(root / "latebind.toml")
     extent = Extent(pythons={Rid("linux-x64"): "3.11"}, home=Rid("linux-x64"))
     cases = expand_cases(list_lines(config, [Rid("linux-x64")], extent), Answers())
-    memory = Memory(folder / "passed", Project(config=config, workdir=folder), (), circumstances)
+    memory = Memory(
+        folder / "passed",
+        root=config.root,
+        document=config.document,
+        outputs=Project(config=config, workdir=folder).outputs,
+        artifacts=(),
+        circumstances=circumstances,
+    )
     return memory.key(cases[0], (), "this machine")
 
 

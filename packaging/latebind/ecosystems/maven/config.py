@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
@@ -11,7 +11,7 @@ from msgspec import Meta
 from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey, find_tables
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
+    from latebind.config.package import Package
     from latebind.tables.presets import RuntimePreset
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -99,9 +99,9 @@ def _name_part(part: str) -> str:
     return f"_{part}" if part[:1].isdigit() else f"{part}_" if part in _KEYWORDS else part
 
 
-def maven_tables(config: Config) -> dict[str, MavenConfig]:
+def maven_tables(packages: Mapping[str, Package]) -> dict[str, MavenConfig]:
     """The packages that become JARs, by name, with their tables."""
-    return find_tables(config.packages, MavenConfig)
+    return find_tables(packages, MavenConfig)
 
 
 def find_runtime_artifact(runtime: RuntimePreset) -> str:

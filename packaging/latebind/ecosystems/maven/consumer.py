@@ -80,7 +80,7 @@ def _find_bundles(bench: Bench) -> list[Path]:
     """The project's bundles, without the package that the situation leaves out. Raises NotRun when one was not made."""
     paths = {artifact.path.name: artifact.path for artifact in bench.artifacts}
     bundles = []
-    for package, table in maven_tables(bench.config).items():
+    for package, table in maven_tables(bench.config.packages).items():
         name = bundle_file(table.name, bench.config.project.version)
         if package != bench.situation.without and name not in paths:
             raise NotRun("not-built", f"{name} was not made")
@@ -134,7 +134,7 @@ def _run_program(bench: Bench, jdk: Path, source: Path, app: Path, class_path: S
     environment = {key: value for key, value in variables.items() if key not in ("CLASSPATH", "JAVA_TOOL_OPTIONS")}
     with failing_at("install"):
         classes = _compile(bench, jdk, source, class_path, environment)
-        tables = maven_tables(bench.config).values()
+        tables = maven_tables(bench.config.packages).values()
         names = {jar_file(table.name, bench.config.project.version): table for table in tables}
         program = JavaProgram(
             jdk=jdk,
@@ -256,7 +256,7 @@ _JAVA = Consumer(
     further_kinds=("maven",),
     table="maven",
     program=PROGRAM,
-    suits=lambda config, runtime: config.package_of(runtime) in maven_tables(config),
+    suits=lambda config, runtime: config.package_of(runtime) in maven_tables(config.packages),
     find_runtime=lambda runtime: find_runtime_artifact(runtime.traits).partition(":")[2],
     installs_required=True,
     is_application=True,

@@ -44,7 +44,7 @@ def _identify_bundle(path: Path) -> Identity:
 
 def _explain_foreign(file_name: str, config: Config) -> str:
     """Judged by name, which is that of an artifact and its version."""
-    names, version = [table.name for table in maven_tables(config).values()], config.project.version
+    names, version = [table.name for table in maven_tables(config.packages).values()], config.project.version
     if file_name in {file for name in names for file in (jar_file(name, version), bundle_file(name, version))}:
         return ""
     is_ours = any(re.fullmatch(rf"{re.escape(name)}-\d.*", file_name) for name in names)
@@ -54,7 +54,9 @@ def _explain_foreign(file_name: str, config: Config) -> str:
 _BUNDLE = "-maven.zip"
 _JAR = made_as(
     ".jar",
-    name_project=lambda config, package: f"{t.group}:{t.name}" if (t := maven_tables(config).get(package)) else "",
+    name_project=lambda config, package: (
+        f"{table.group}:{table.name}" if (table := maven_tables(config.packages).get(package)) else ""
+    ),
     identify=_identify_jar,
     explain_foreign=_explain_foreign,
 )

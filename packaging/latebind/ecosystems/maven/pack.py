@@ -44,15 +44,15 @@ def _pack(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     """
     for stage in stages:
         refuse_broken(config, package, stage)
-    table, version = maven_tables(config)[package], config.project.version
-    sources = _list_sources(config, package, stages)
-    others = [name for name in config.list_needed_packages(package) if name != package and name in maven_tables(config)]
+    tables, version = maven_tables(config.packages), config.project.version
+    table, sources = tables[package], _list_sources(config, package, stages)
+    others = [name for name in config.list_needed_packages(package) if name != package and name in tables]
     needed = {path: data for other in others for path, data in _list_sources(config, other, stages).items()
               if path != f"{MODULE}.java"}  # fmt: skip
     advice = f"Sources may use {table.java_package}.{CLASS_NAME}, the JDK, and the sources of packages in `requires`."
     classes = compile_sources(sources, needed, table.release, table.source or config.file.name, advice)
     if f"{MODULE}.java" not in sources:
-        modules = [maven_tables(config)[other].java_package for other in others]
+        modules = [tables[other].java_package for other in others]
         described = describe_module(classes, table.java_package, modules, table.release, uses_base=not table.source)
         classes |= {name: data for name, data in described.items() if name.endswith(".class")}
         sources |= {name: data for name, data in described.items() if name.endswith(".java")}
@@ -85,7 +85,7 @@ def _list_sources(config: Config, package: str, stages: Sequence[Stage]) -> dict
 
     Raises BuildError for a source that would take the generated one's place.
     """
-    table = maven_tables(config)[package]
+    table = maven_tables(config.packages)[package]
     root = config.root / table.source
     own = {path.relative_to(root).as_posix(): path.read_bytes() for path in source_files(config, package)}
     generated = f"{table.java_package.replace('.', '/')}/{CLASS_NAME}.java"
@@ -100,14 +100,14 @@ def _list_sources(config: Config, package: str, stages: Sequence[Stage]) -> dict
 
 def source_files(config: Config, package: str) -> list[Path]:
     """The project's own Java sources. Raises BuildError for a link that leads out of the repository."""
-    source = maven_tables(config)[package].source
+    source = maven_tables(config.packages)[package].source
     files = [path for path in list_tree(config.root / source) if path.suffix == ".java"] if source else []
     refuse_links_outside(config.root, files, f"package.{package}.maven.source")
     return files
 
 
 def _render_class(config: Config, package: str, stages: Sequence[Stage]) -> str:
-    table, runtime = maven_tables(config)[package], config.runtime_of(package)
+    table, runtime = maven_tables(config.packages)[package], config.runtime_of(package)
     supply = runtime.traits.supplies.get(ECOSYSTEM) if runtime is not None else None
     resources = {
         rid: [f"{supply.folder}/{supply.targets[rid]}/{name}" for name in getattr(supply.files, target(rid).system)]
@@ -134,7 +134,7 @@ def _library_names(config: Config, package: str, stage: Stage) -> list[str]:
 
 def _describe(config: Config, package: str, stages: Sequence[Stage], pom: bytes) -> list[Entry]:
     """Manifest, Maven's own metadata, and licenses."""
-    table, version = maven_tables(config)[package], config.project.version
+    table, version = maven_tables(config.packages)[package], config.project.version
     manifest = {
         "Manifest-Version": "1.0",
         "Created-By": f"latebind {__version__}",
@@ -157,7 +157,7 @@ def _entries(files: Mapping[str, bytes]) -> list[Entry]:
 
 def _render_own_pom(config: Config, package: str) -> str:
     """The POM of a package's artifact, with what Maven Central asks for as far as the configuration says it."""
-    table, project = maven_tables(config)[package], config.project
+    table, project = maven_tables(config.packages)[package], config.project
     return render_pom(
         MavenArtifact(group=table.group, name=table.name, version=project.version),
         description=project.description or project.name,
@@ -179,7 +179,7 @@ def render_pom(artifact: MavenArtifact, **fields: object) -> str:
 
 def _list_dependencies(config: Config, package: str) -> list[MavenArtifact]:
     """The packages that it requires, at its own version; and the runtime, which an application has from elsewhere."""
-    tables, needed = maven_tables(config), config.packages[package].requires
+    tables, needed = maven_tables(config.packages), config.packages[package].requires
     others = [
         MavenArtifact(group=tables[name].group, name=tables[name].name, version=config.project.version)
         for name in needed
@@ -201,7 +201,7 @@ def _list_dependencies(config: Config, package: str) -> list[MavenArtifact]:
 
 
 def _plan(planning: Planning) -> list[PackageJob]:
-    tables, version = maven_tables(planning.config), planning.config.project.version
+    tables, version = maven_tables(planning.config.packages), planning.config.project.version
     _refuse_shared_class(tables, planning.config.file.name)
     jobs = []
     for name, table in tables.items():
@@ -241,7 +241,7 @@ def _refuse_shared_class(tables: Mapping[str, MavenConfig], file: str) -> None:
 
 def _list_inputs(config: Config, package: str) -> list[str]:
     """The sources of a package and of those that it requires, and the JDK that compiles them."""
-    tables = maven_tables(config)
+    tables = maven_tables(config.packages)
     needed = [name for name in config.list_needed_packages(package) if name in tables]
     compiler = find_jdk(tables[package].release) / "javac"
     hashes = [hash_files(config.root, source_files(config, name), modes=False) for name in needed]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -12,7 +12,7 @@ from msgspec import Meta
 from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey, find_tables
 
 if TYPE_CHECKING:
-    from latebind.config.config import Config
+    from latebind.config.package import Package
 
 MAX_NPM_NAME = 214
 NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")
@@ -97,9 +97,9 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
             )
 
 
-def npm_tables(config: Config) -> dict[str, NpmConfig]:
+def npm_tables(packages: Mapping[str, Package]) -> dict[str, NpmConfig]:
     """The packages that become npm packages, by name, with their tables."""
-    return find_tables(config.packages, NpmConfig)
+    return find_tables(packages, NpmConfig)
 
 
 PACKAGE_KEYS = (

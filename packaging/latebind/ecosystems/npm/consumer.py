@@ -72,7 +72,7 @@ def run_loader_case(bench: Bench) -> Outcome:
     app, tarballs = bench.work / "app", _ours(bench)
     app.mkdir()
     system, cpu, *libc = target(bench.case.target).npm.split("-")
-    mains = {table.name for table in npm_tables(bench.config).values()}
+    mains = {table.name for table in npm_tables(bench.config.packages).values()}
     files = {name: f"file:{path}" for name, path in tarballs.items()}
     manifest = {
         "private": True,
@@ -110,7 +110,8 @@ def _ours(bench: Bench) -> dict[str, Path]:
     """
     version, paths = bench.config.project.version, {artifact.path.name: artifact.path for artifact in bench.artifacts}
     tarballs: dict[str, Path] = {}
-    for main in (table.name for name, table in npm_tables(bench.config).items() if name != bench.situation.without):
+    tables = npm_tables(bench.config.packages)
+    for main in (table.name for name, table in tables.items() if name != bench.situation.without):
         needed = (main, npm_target(main, bench.case.target))
         for npm_name in (main, *(npm_target(main, rid) for rid in targets())):
             file = npm_file(npm_name, version)
@@ -181,7 +182,7 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
     except (OSError, ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         advice = 'Write at least {"main": "smoke.mjs"}.'
         raise InputError(f"is not the package.json of a program: {error}", where=str(file), advice=advice) from error
-    main = {table.name for table in npm_tables(bench.config).values()}
+    main = {table.name for table in npm_tables(bench.config.packages).values()}
     needed, optional = dict(program.dependencies), dict(program.optional)
     ours = {name: f"file:{NPM_TARBALLS}/{path.name}" for name, path in tarballs.items()}
     for name, file_address in ours.items():

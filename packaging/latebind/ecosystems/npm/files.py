@@ -42,7 +42,7 @@ def _identify(path: Path) -> Identity:
 
 def _explain_foreign(file_name: str, config: Config) -> str:
     """Judged by name, which is that of the main package or of one target."""
-    mains = [table.name for table in npm_tables(config).values()]
+    mains = [table.name for table in npm_tables(config.packages).values()]
     names = [name for main in mains for name in (main, *(npm_target(main, rid) for rid in targets()))]
     ours = [npm_file(name, config.project.version) for name in names]
     if file_name in ours:
@@ -55,7 +55,7 @@ def _explain_foreign(file_name: str, config: Config) -> str:
 FORMATS = (
     made_as(
         ".tgz",
-        name_project=lambda config, package: npm.name if (npm := npm_tables(config).get(package)) else "",
+        name_project=lambda config, package: npm.name if (npm := npm_tables(config.packages).get(package)) else "",
         is_semantic=True,
         identify=_identify,
         explain_foreign=_explain_foreign,

@@ -73,7 +73,7 @@ def npm_sources(config: Config, package: str) -> list[Path]:
 
     Raises BuildError for a link that leads out of the repository.
     """
-    source = npm_tables(config)[package].source
+    source = npm_tables(config.packages)[package].source
     files = list_tree(config.root / source, without=_NEVER_PACKED) if source else []
     refuse_links_outside(config.root, files, f"package.{package}.npm.source")
     return files
@@ -81,7 +81,7 @@ def npm_sources(config: Config, package: str) -> list[Path]:
 
 def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
     """The package of one target: its libraries, and the fields by which npm chooses it."""
-    main_name = npm_tables(config)[package].name
+    main_name = npm_tables(config.packages)[package].name
     name, platform = npm_target(main_name, stage.rid), npm_platform(stage.rid)
     about = config.project.description or config.project.name
     described = f"{about.rstrip('.')} (native files for {platform.name}; install {main_name} instead)"
@@ -99,7 +99,7 @@ def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
 
 def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> Path:
     """The package that users install: the module that finds the library, and the project's own files."""
-    npm, project, plugin = npm_tables(config)[package], config.project, config.packages[package].plugin
+    npm, project, plugin = npm_tables(config.packages)[package], config.project, config.packages[package].plugin
     version = npm_version(project.version)
     parts = {npm_target(npm.name, stage.rid): stage for stage in stages}
     library_by_platform = {
@@ -175,7 +175,7 @@ def _purl(config: Config, name: str) -> str:
 
 def _metadata(config: Config, package: str, name: str, description: str) -> dict[str, Any]:
     """What package.json of every package of a component has."""
-    project, settings = config.project, npm_tables(config)[package]
+    project, settings = config.project, npm_tables(config.packages)[package]
     nuget = config.packages[package].nuget
     file = Path(project.license_file).name
     fields = {
@@ -257,7 +257,7 @@ def _list_needs(config: Config, package: str) -> dict[str, Any]:
     `npm.runtime` makes it a dependency: an application may have it from elsewhere. Packages that require this one are
     optional peers: it could not find them in the folders of pnpm and of Yarn's Plug'n'Play if it did not name them.
     """
-    tables, runtime = npm_tables(config), config.runtime_of(package)
+    tables, runtime = npm_tables(config.packages), config.runtime_of(package)
     npm, same = tables[package], _same_minor(config.project.version)
     peers = {tables[name].name: same for name in config.packages[package].requires if name in tables}
     fields: dict[str, Any] = {"dependencies": dict(npm.dependencies)}
@@ -285,7 +285,7 @@ def _same_minor(version: str) -> str:
 
 def _plan(planning: Planning) -> list[PackageJob]:
     jobs, version = [], planning.config.project.version
-    for name, npm in npm_tables(planning.config).items():
+    for name, npm in npm_tables(planning.config.packages).items():
         rids = tuple(planning.floors[name])
         files: dict[str, tuple[str, ...]] = {
             npm_file(npm_target(npm.name, rid), version): (planning.name_stage(name, rid),) for rid in rids

@@ -84,7 +84,7 @@ def open_npm(stage: Stage) -> Iterator[LocalNpm]:
     (server / "package.json").write_text(json.dumps(_SERVER), encoding="utf-8")
     run_npm(NPM_INSTALL, server, home, stage.log)
     upstream = run_npm(["config", "get", "registry"], server, home).strip()
-    tables = npm_tables(stage.config).values()
+    tables = npm_tables(stage.config.packages).values()
     ours = "".join(f'  "{table.name}*": {{ access: $all, publish: $all }}\n' for table in tables)
     (server / "config.yaml").write_text(_CONFIG.format(upstream=upstream, ours=ours), encoding="utf-8")
     start = server / "node_modules/verdaccio/bin/verdaccio"
@@ -101,7 +101,7 @@ def install_npm(stage: Stage, registry: Registry) -> str:
         raise NotRun("not-built", "[verify] has no Node.js consumer")
     shutil.copytree(config.root / program, app, ignore=shutil.ignore_patterns("node_modules", "package-lock.json"))
     manifest: dict[str, Any] = json.loads((app / "package.json").read_bytes())
-    names = [f"{table.name}@{config.project.version}" for table in npm_tables(config).values()]
+    names = [f"{table.name}@{config.project.version}" for table in npm_tables(config.packages).values()]
     runtimes = [runtime.traits.npm for runtime in config.document.runtime if runtime.traits.npm]
     run_npm([*NPM_INSTALL, "--registry", registry.place, *names, *runtimes], app, stage.tool.home, stage.log)
     outcome = run_script(stage, [find_program("node"), app / str(manifest["main"])], node_environment(stage.tool.home))

@@ -128,7 +128,7 @@ def _collect_packages(bench: Bench) -> list[Path]:
 def _own_packages(bench: Bench) -> list[Path]:
     packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
     version = bench.config.project.version
-    expected = {nupkg_file(table.id, version) for table in nuget_tables(bench.config).values()}
+    expected = {nupkg_file(table.id, version) for table in nuget_tables(bench.config.packages).values()}
     if not expected <= {path.name for path in packages}:
         raise NotRun("not-built", "not every nupkg of the project was made")
     return packages
@@ -167,7 +167,7 @@ def _judge_consumer(bench: Bench, ended: ConsumerRun, library: str = "", *folder
 
 def _consumer(bench: Bench) -> DotnetConsumer:
     properties = {}
-    left_out = nuget_tables(bench.config).get(bench.situation.without)
+    left_out = nuget_tables(bench.config.packages).get(bench.situation.without)
     if left_out is not None:
         properties["WithoutPackage"] = left_out.id
     if len(bench.config.document.runtime) > 1 and bench.bound_runtime is not None:
@@ -219,7 +219,7 @@ def _unproven(
     bench: Bench, consumer: DotnetConsumer, built: BuiltConsumer, result: ConsumerResult | None = None
 ) -> list[str]:
     """What the layout promises and the packages that the consumer asks for do not hold."""
-    tables = nuget_tables(bench.config)
+    tables = nuget_tables(bench.config.packages)
     restored = {name for name, table in tables.items() if (built.cache / table.id.lower()).is_dir()}
     needed = bench.config.list_needed_packages(bench.package) if bench.bound_runtime else ()
     missing = [name for name in needed if name not in restored]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from latebind.config.config import Config
-from latebind.config.package import NugetConfig
+from latebind.config.package import NugetConfig, Package
 from latebind.formats import Identity, made_as
 from latebind.semver import semantic_version
 from latebind.tables.targets import targets
@@ -15,9 +16,9 @@ from loadcheck.kinds.nuget.reading import nupkg_id, nupkg_version
 _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 
 
-def nuget_tables(config: Config) -> dict[str, NugetConfig]:
+def nuget_tables(packages: Mapping[str, Package]) -> dict[str, NugetConfig]:
     """The packages that become nupkgs, by name, with their tables."""
-    return {name: package.nuget for name, package in config.packages.items() if package.nuget is not None}
+    return {name: package.nuget for name, package in packages.items() if package.nuget is not None}
 
 
 def _identify(path: Path) -> Identity:
@@ -26,7 +27,7 @@ def _identify(path: Path) -> Identity:
 
 def _explain_foreign(file_name: str, config: Config) -> str:
     """Judged by name: `<id>.<version>.nupkg`, or `<id>.runtime.<rid>.<version>.nupkg` for a part of a split package."""
-    tables = nuget_tables(config).values()
+    tables = nuget_tables(config.packages).values()
     ours = {f"{table.id}{part}".lower() for table in tables for part in ("", *(f".runtime.{rid}" for rid in targets()))}
     stem, version = file_name.lower().removesuffix(".nupkg"), f".{semantic_version(config.project.version).lower()}"
     if stem.removesuffix(version) in ours and stem.endswith(version):
@@ -39,7 +40,7 @@ def _explain_foreign(file_name: str, config: Config) -> str:
 FORMATS = (
     made_as(
         ".nupkg",
-        name_project=lambda config, package: nuget.id if (nuget := nuget_tables(config).get(package)) else "",
+        name_project=lambda config, package: nuget.id if (nuget := nuget_tables(config.packages).get(package)) else "",
         is_semantic=True,
         headers=r"build/native/include/",
         identify=_identify,

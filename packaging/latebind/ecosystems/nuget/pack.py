@@ -78,7 +78,7 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     Raises BuildError: no native library for a target, a managed part that is configured and missing, two files of one
     name, a managed and a native file whose names differ only by case, metadata that a feed would refuse.
     """
-    nuget = nuget_tables(config)[package]
+    nuget = nuget_tables(config.packages)[package]
     if bool(nuget.managed or config.packages[package].hosted) != bool(managed):
         what = "was not built" if nuget.managed else "is not configured (nuget.managed)"
         raise BuildError(f"the managed part of {nuget.id} {what}", where=f"package.{package}")
@@ -105,7 +105,7 @@ def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), co
 
     Raises BuildError when its version has no form in NuGet.
     """
-    nuget, project = nuget_tables(config)[package], config.project
+    nuget, project = nuget_tables(config.packages)[package], config.project
     others = (config.packages[name].nuget for name in config.packages[package].requires)
     return Nuspec(
         id=nuget.id,
@@ -179,7 +179,7 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
     document = sbom(
         job.config, job.package, job.stages, purl, parts=[f"pkg:nuget/{p.id}@{nuspec.version}" for p in parts]
     )
-    nuget = nuget_tables(job.config)[job.package]
+    nuget = nuget_tables(job.config.packages)[job.package]
     everything = [
         *files,
         *layout.readme(job.config.root, project.readme),
@@ -205,7 +205,7 @@ def _symbols(job: _Job) -> list[Path]:
 
 def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
     """The runtime's own package, from the minimum on, if the configuration asks for it."""
-    id_, runtime = nuget_tables(config)[package].runtime, config.runtime_of(package)
+    id_, runtime = nuget_tables(config.packages)[package].runtime, config.runtime_of(package)
     if not id_:
         return ()
     if runtime is None:
@@ -229,7 +229,7 @@ def nupkg_kind(chosen: Callable[[Package], bool], project: Callable[[PackRun, Pa
                 source=nuget.managed,
                 files=_list_files(planning, name, nuget),
             )
-            for name, nuget in nuget_tables(planning.config).items()
+            for name, nuget in nuget_tables(planning.config.packages).items()
             if chosen(planning.config.packages[name]) and planning.floors[name]
         ]
 

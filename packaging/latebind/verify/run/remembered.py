@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.config.project import MSBUILD_OUTPUTS, Project
+from latebind.config.project import MSBUILD_OUTPUTS, Outputs
 from latebind.fingerprint import OF_AUDITS, fingerprint
 from latebind.model import Artifact, Outcome
 from latebind.system.tree import hash_file, hash_tree, is_scratch
@@ -20,6 +20,7 @@ from loadcheck.archive import write_text
 from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
+    from latebind.config.document import Document
     from latebind.verify.cases.expand import ConfiguredCase
 
 
@@ -39,13 +40,19 @@ ELSEWHERE = (
 class Memory:
     """The folder of passed test cases, and what the keys of all test cases in one run have in common, hashed once."""
 
-    def __init__(
-        self, folder: Path, project: Project, artifacts: Sequence[Artifact], circumstances: Sequence[str]
+    def __init__(  # noqa: PLR0913  # what decides, and where it is
+        self,
+        folder: Path,
+        *,
+        root: Path,
+        document: Document,
+        outputs: Outputs,
+        artifacts: Sequence[Artifact],
+        circumstances: Sequence[str],
     ) -> None:
         """`circumstances` is what else decides: pins of requirements, the SDK, Mono."""
-        document, self._root = project.config.document, project.config.root
-        self._folder, self._artifacts = folder, artifacts
-        self._verify, self._outputs = document.verify, project.outputs
+        self._folder, self._root, self._artifacts = folder, root, artifacts
+        self._verify, self._outputs = document.verify, outputs
         settings = json.dumps(msgspec.to_builtins([document.verify, document.runtime]), sort_keys=True)
         self._shared = (*circumstances, settings, fingerprint(*ELSEWHERE))
         scripts = (self._root / name for name in self._verify.list_scripts().values())
