@@ -105,10 +105,6 @@ def test_what_cannot_be_read_is_reported_whatever_is_chosen(tmp_path):
     [
         (["--select", "LB3O5"], "--select: LB3O5 matches no check\n  Did you mean LB305, Binary for another"),
         (["--ignore", "LB611,XY1"], "--ignore: XY1 matches no check\n  Did you mean LB1?"),
-        (
-            ["--profile", "runtime"],
-            "3 of 76 checks: none that is installed judges a package\n  latebind has the checks",
-        ),
         (["--select", "LB3", "--ignore", "LB3"], "none that is installed judges a package\n  Choose others."),
     ],
     ids=" ".join,

@@ -31,8 +31,8 @@ int lb_read_text(const char* returned, char* text, size_t size) {
   if (lb_copy_text(returned, copy, sizeof copy)) {
     return lb_refuse_version(text, size, "its version function does not return text");
   }
-  char* version = copy + strcspn(copy, "0123456789"); /* "v1.2", "thing 1.2 of May" */
-  version[strcspn(version, " \t\r\n")] = 0;
+  char* version = copy + strcspn(copy, "0123456789"); /* "v1.2", "thing 1.2 of May", "1.0.8, 13-Jul-2019" */
+  version[strcspn(version, " \t\r\n,;")] = 0;
   if (!*version || strlen(version) >= size) {
     return lb_refuse_version(text, size, "its version function returns a text without a version");
   }

@@ -1,5 +1,6 @@
 """The generated module that finds a runtime: the one that Python would import."""
 
+import ctypes  # noqa: F401  # the module imports it, where sys.path has no standard library any more
 import importlib.util
 import os
 import sys
@@ -22,12 +23,13 @@ SUPPLIED = [
 ]
 
 
+TEXTS = {name: render_runtime_module(preset(name), "demo") for name in presets()}
 LIBRARY = "onnxruntime/capi/libonnxruntime.so.1"
 
 
 def runtime_module(name="onnxruntime"):
     names = {"__name__": "runtime_module"}
-    exec(render_runtime_module(preset(name), "demo"), names)  # noqa: S102  # its text is ours
+    exec(TEXTS[name], names)  # noqa: S102  # its text is ours
     return SimpleNamespace(**names)
 
 

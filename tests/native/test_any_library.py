@@ -78,6 +78,15 @@ FORMS = {
         ),
         "3.2",
     ),
+    "bzip2": (
+        "text",
+        "",
+        (
+            "#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)\n"
+            'const char* thing_version(void) { return TEXT(MAJOR) "." TEXT(MINOR) ", 13-Jul-2019"; }'
+        ),
+        "3.2",
+    ),
     "GMP": (
         "variable",
         "",

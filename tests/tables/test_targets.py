@@ -8,6 +8,7 @@ from latebind.tables.targets import target, targets, wheel_tag
 from loadcheck.tables.rids import PLATFORMS
 from testing.needs import zig
 from tests.client import stage_project, write_portable
+from tests.conftest import ROOT
 from tests.programs import run_checked
 
 SIX = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]
@@ -34,6 +35,15 @@ def test_loadcheck_knows_each_target():
 
 def test_the_six_desktop_targets_are_there():
     assert [rid for rid in targets() if rid in SIX] == SIX
+
+
+HEADS = {"linux": "elf_head.c", "macos": "macho_head.c", "windows": "pe_head.c"}
+
+
+@pytest.mark.parametrize("rid", targets())
+def test_a_processor_is_called_as_the_loader_calls_it(rid):
+    text = (ROOT / "loader/src" / HEADS[target(rid).system]).read_text("utf-8")
+    assert f'"{target(rid).processor}"' in text
 
 
 @pytest.mark.parametrize("rid", targets())

@@ -1,1 +1,1 @@
-"""The ecosystems that packages are made for: a folder each, and a row each in table.py."""
+"""The ecosystems that packages are made for: a folder each, and a row each in `registry.py`."""
