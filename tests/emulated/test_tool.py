@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from latebind.pack.record import RECORD
-from latebind.verify.cases.installers import foreign_installer
+from latebind.verify.cases.installers import foreign_installer, installer
 from tests.client import built_wheel, write_portable
 from tests.conftest import ROOT
 from tests.programs import CLI
@@ -34,9 +34,9 @@ def run_there(machine, tmp_path_factory):
     work = tmp_path_factory.mktemp("a tool")
     wheels = [str(built_wheel(source, work)) for source in (ROOT, ROOT / "loadcheck")]
     environment = work / "an environment"
-    installer = foreign_installer(machine, work)
-    installer.create(environment, machine.python, work / "log")
-    installer.install(environment, wheels, log=work / "log")
+    tool = foreign_installer(machine, installer(work))
+    tool.create(environment, machine.python, work / "log")
+    tool.install(environment, wheels, log=work / "log")
 
     def run(*arguments):
         command = machine.argv(machine.python_of(environment), "-I", "-m", "latebind.cli", *arguments)

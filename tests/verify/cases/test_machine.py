@@ -12,7 +12,7 @@ from msgspec import structs
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
 from latebind.tables.targets import host_rid
-from latebind.verify.cases.installers import foreign_installer, uv_platform
+from latebind.verify.cases.installers import foreign_installer, installer, uv_platform
 from latebind.verify.cases.machine import Machine, host_machine, machines, machines_folder, unusable
 from tests.programs import not_run
 
@@ -187,7 +187,7 @@ def test_an_environment_for_windows_is_laid_out(tmp_path):
     for name in ("python.exe", "python311.dll", "notes.txt"):
         (python / name).write_text(name, encoding="utf-8")
     machine, folder = wine(python=python / "python.exe"), tmp_path / "an environment"
-    foreign_installer(machine, tmp_path).create(folder, python, tmp_path / "log")
+    foreign_installer(machine, installer(tmp_path)).create(folder, python, tmp_path / "log")
     assert sorted(path.name for path in (folder / "Scripts").iterdir()) == ["python.exe", "python311.dll"]
     assert machine.site_packages(folder).is_dir()
     home = "Z:" + str(python).replace("/", "\\")
@@ -197,7 +197,7 @@ def test_an_environment_for_windows_is_laid_out(tmp_path):
 
 def test_wheels_of_the_machine_are_installed_and_held_back(tmp_path):
     machine, folder, log = wine(constraints=("numpy<2.1",)), tmp_path / "env", tmp_path / "log"
-    tool = foreign_installer(machine, tmp_path)
+    tool = foreign_installer(machine, installer(tmp_path))
     machine.site_packages(folder).mkdir(parents=True)
     try:
         assert tool.resolve("numpy==2.0.*", machine.python) == "2.0.2"

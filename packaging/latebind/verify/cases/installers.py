@@ -114,9 +114,9 @@ def installer(home: Path) -> Installer:
     return Installer(uv, home)
 
 
-def foreign_installer(machine: Machine, home: Path) -> Installer:
-    """uv, for environments of a machine of another target. Raises ToolError without uv."""
-    return _ForeignInstaller(installer(home).uv, home, machine=machine)
+def foreign_installer(machine: Machine, tool: Installer) -> Installer:
+    """The uv of another installer, for environments of a machine of another target."""
+    return _ForeignInstaller(tool.uv, tool.home, machine=machine)
 
 
 def find_uv() -> Path | None:

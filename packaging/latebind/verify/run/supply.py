@@ -252,7 +252,7 @@ class Supply:
 
     def installer_for(self, machine: Machine) -> Installer:
         """What fills environments of a machine from here."""
-        return self.installer if machine.is_host else foreign_installer(machine, self.installer.home)
+        return self.installer if machine.is_host else foreign_installer(machine, self.installer)
 
     @contextmanager
     def once(self, destination: Path) -> Iterator[Path | None]:
