@@ -91,6 +91,13 @@ def latenn_tests(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="uv")
+def pythons(session: nox.Session) -> None:
+    """Follow the tutorial with each CPython that latebind supports; `-- 3.10` for one."""
+    install(session, "verify", groups=("test",))
+    session.run("python", "-m", "ci.pythons", *session.posargs)
+
+
+@nox.session(venv_backend="uv")
 def minimums(session: nox.Session) -> None:
     """Run the quick tests with the lowest version that pyproject.toml allows of each dependency."""
     install(session, "native", "verify", options=("--resolution", "lowest-direct"))

@@ -50,17 +50,23 @@ def commands(page: str) -> list[str]:
     return re.findall(r"^```bash\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
-def follow(blocks: list[str], folder: Path, links: Path, cache: Path | None = None) -> list[Ran]:
+def follow(
+    blocks: list[str], folder: Path, links: Path, cache: Path | None = None, python: Path | None = None
+) -> list[Ran]:
     """Paste the blocks into one shell that starts in an empty folder; ends with the first that fails.
 
-    `cache` has what was downloaded and compiled before; a reader's is empty.
+    `cache` has what was downloaded and compiled before; a reader's is empty. `python3` is this Python's base, or
+    `python`.
     """
-    home, work, log = folder / "home", folder / "work", folder / "log"
-    for each in (home, work, log):
+    home, work, log, programs = folder / "home", folder / "work", folder / "log", folder / "bin"
+    for each in (home, work, log, programs):
         each.mkdir()
+    if python:
+        (programs / "python3").symlink_to(python)
     inherited = {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
     find_links = " ".join([str(links), *inherited.get("PIP_FIND_LINKS", "").split()])
-    environment = {**inherited, "HOME": str(home), "PATH": _path(), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
+    environment = {**inherited, "HOME": str(home), "PATH": f"{programs}{os.pathsep}{_path()}",
+                   "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
                    "NO_COLOR": "1",
                    **({"XDG_CACHE_HOME": str(cache)} if cache else {}),
                    "PIP_FIND_LINKS": find_links, "UV_FIND_LINKS": ",".join(find_links.split())}  # fmt: skip

@@ -166,7 +166,7 @@ class DescribedStub(Table, frozen=True):
 class DescribedRuntime(Table, frozen=True, kw_only=True):
     """A runtime that has no preset: how the loader finds and recognizes it, and which packages supply it."""
 
-    former_keys: ClassVar = {"calendar": 'Write compatible = "always" instead of calendar = true.'}
+    former_keys: ClassVar[dict[str, str]] = {"calendar": 'Write compatible = "always" instead of calendar = true.'}
     name: Annotated[
         str,
         Meta(
