@@ -6,7 +6,7 @@ import fcntl
 
 import pytest
 
-from latebind.verify.cases.installers import foreign_installer
+from latebind.verify.cases.installers import foreign_installer, installer
 from latebind.verify.cases.machine import machines
 from machines import table
 from testing.emulated import cache
@@ -28,5 +28,5 @@ def machine(request):
 def environment(machine, tmp_path):
     """An environment on the machine."""
     folder = tmp_path / "an environment ä"
-    foreign_installer(machine, tmp_path).create(folder, machine.python, tmp_path / "log")
+    foreign_installer(machine, installer(tmp_path)).create(folder, machine.python, tmp_path / "log")
     return folder
