@@ -60,14 +60,13 @@ def make_once(dest: Path, make: Callable[[Path], object], stamp: str = "") -> Pa
     with FileLock(dest.with_name(f".{dest.name}.lock")):
         if (dest / READY).is_file() and (dest / READY).read_text("utf-8") == stamp:
             return dest
-        aside = Path(tempfile.mkdtemp(prefix=f".{dest.name}-", dir=dest.parent))
-        try:
+        with tempfile.TemporaryDirectory(prefix=f".{dest.name}-", dir=dest.parent) as scratch:
+            aside = Path(scratch) / dest.name
+            aside.mkdir()  # with the mode that the umask says: only its maker may enter a temporary folder
             make(aside)
             (aside / READY).write_text(stamp, encoding="utf-8")
             shutil.rmtree(dest, ignore_errors=True)  # of another stamp, or not whole
             aside.rename(dest)
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
     return dest
 
 

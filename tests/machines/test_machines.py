@@ -34,6 +34,17 @@ def test_a_maker_without_a_folder_or_asked_for_help_prints_its_usage(monkeypatch
         assert capsys.readouterr().err == "usage: python -m machines.mono FOLDER\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: the permissions are those of Linux and macOS")
+def test_who_may_use_what_was_made_depends_on_the_umask(tmp_path):
+    make = ["-c", "from pathlib import Path; from machines import make_once; import sys, os; os.umask(int(sys.argv[2], 8));"
+            "make_once(Path(sys.argv[1]), lambda folder: (folder / 'program').touch())"]  # fmt: skip
+    for umask, mode in (("022", 0o755), ("027", 0o750)):
+        made = tmp_path / umask
+        subprocess.run([sys.executable, *make, made, umask], cwd=ROOT, check=True)
+        assert made.stat().st_mode & 0o777 == mode
+        assert sorted(path.name for path in tmp_path.iterdir() if umask in path.name) == [f".{umask}.lock", umask]
+
+
 def test_without_zig_there_is_no_windows_python(tmp_path, monkeypatch):
     monkeypatch.setattr(windows_python, "_library", lambda _version: tmp_path)
     monkeypatch.setattr(windows_python, "find_zig", lambda: None)

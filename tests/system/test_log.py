@@ -1,5 +1,6 @@
 """Progress: lines and heartbeats where nobody redraws, live lines on a terminal, nothing with --quiet."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -26,7 +27,9 @@ def work(name):
         run([sys.executable, "-c", "import time; time.sleep(1)"])
         log.detail(f"{name}: a detail")
 
-each(work, ["linux-x64", "win-x64"], jobs=2)
+with log.step("building 2 targets", total=2) as finished:
+    each(work, ["linux-x64", "win-x64"], jobs=2, finished=finished)
+    run([sys.executable, "-c", "import time; time.sleep(0.4)"])
 print("the result")
 """
 
@@ -42,11 +45,14 @@ def test_a_pipe_gets_a_line_at_both_ends_of_a_step_and_heartbeats_between():
     done = run_logger("normal")
     lines = done.stderr.splitlines()
     assert sorted(lines[:2]) == ["building linux-x64 …", "building win-x64 …"]
-    assert all(re.fullmatch(r"built (linux|win)-x64 in 1\.\d s", line) for line in lines[-2:])
-    beats = lines[2:-2]
+    built = [line for line in lines if re.fullmatch(r"built (linux|win)-x64 in 1\.\d s", line)]
+    assert len(built) == 2
+    beats = [line for line in lines[2:] if line not in built]
     assert beats
     assert all(line.startswith("still building ") for line in beats)
     assert re.search(r"building linux-x64 \(0\.\d s\)", beats[0])
+    assert re.match(r"still building 2 targets \[0/2\] \(0\.\d s\), building ", beats[0])
+    assert re.fullmatch(r"still building 2 targets \[2/2\] \(1\.\d s\)", lines[-1])
     assert done.stdout == "the result\n"
 
 
@@ -69,6 +75,8 @@ def test_a_terminal_gets_one_live_line_for_each_step_with_its_time():
     os.close(reader)
     text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
     assert re.search(r"0:00:0\d building linux-x64\s+. 0:00:0\d building win-x64", text)
+    assert "building 2 targets [0/2]" in text
+    assert "building 2 targets [2/2]" in text
     assert "linux-x64: a detail" in text
     assert re.search(r"built win-x64 in 1\.\d s", text)
     assert " …" not in text
@@ -114,7 +122,17 @@ def test_progress_is_shown_with_the_step_of_its_thread(capsys):
 
 
 def test_a_heartbeat_says_what_else_is_known_of_a_step(capsys):
-    with Log(heartbeat=0.05).step("verifying 2 test cases", "verified", lambda: "(1 ended; wheel/works for 9 min)"):
+    with Log(heartbeat=0.05).step("verifying 2 test cases", "verified", lambda: "(wheel/works for 9 min)"):
         time.sleep(0.2)
     shown = capsys.readouterr().err
-    assert re.search(r"still verifying 2 test cases \(0\.\d s\) \(1 ended; wheel/works for 9 min\)\n", shown)
+    assert re.search(r"still verifying 2 test cases \(0\.\d s\) \(wheel/works for 9 min\)\n", shown)
+
+
+def test_one_piece_reports_itself_and_a_failure_without_an_announcement_says_nothing(capsys):
+    log = Log(heartbeat=0.05)
+    with log.step("packing 1 package", total=1) as finished:
+        time.sleep(0.1)
+        finished()
+    with contextlib.suppress(ValueError), log.step("packing 2 packages", total=2):
+        raise ValueError
+    assert capsys.readouterr().err == ""

@@ -23,6 +23,7 @@ from latebind.model import Target
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.tables.targets import target as find_target
+from loadcheck.text import plural
 
 
 def stage_target(project: Project, target: Target) -> Stage:
@@ -71,7 +72,8 @@ def stage_target(project: Project, target: Target) -> Stage:
 def stage_targets(project: Project, rids: Sequence[str]) -> list[Stage]:
     """The stage of each target, as stage_target() makes it."""
     hash_backend()  # ast.parse() of CPython 3.11 fails where threads call it at once (python/cpython#106905)
-    return each(lambda rid: stage_target(project, find_target(rid)), rids)
+    with LOG.step(f"building {plural(len(rids), 'target')}", total=len(rids)) as finished:
+        return each(lambda rid: stage_target(project, find_target(rid)), rids, finished=finished)
 
 
 def needs_compiler(project: Project, target: Target) -> bool:

@@ -30,6 +30,7 @@ from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
 from loadcheck.model import Sha256
+from loadcheck.text import plural
 
 ELSEWHERE = (
     "checks",
@@ -107,12 +108,14 @@ def pack(project: Project, rids: Sequence[str]) -> PackResult:
 def _make_all(run: PackRun, ledger: Ledger, planned: Sequence[_Job]) -> list[NotMade]:
     """Make what is planned. What this machine could not make."""
     refused = []
-    for jobs in _in_order(planned):
-        for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):
-            if isinstance(result, NotMade):
-                refused.append(result)
-            else:
-                run.files_by_job[job] = result
+    with LOG.step(f"packing {plural(len(planned), 'package')}", total=len(planned)) as finished:
+        for jobs in _in_order(planned):
+            results = each(lambda one: _make(run, ledger, *one), jobs, finished=finished)
+            for (_, job), result in zip(jobs, results, strict=True):
+                if isinstance(result, NotMade):
+                    refused.append(result)
+                else:
+                    run.files_by_job[job] = result
     return refused
 
 

@@ -31,6 +31,7 @@ from latebind.release.make import files_of
 from latebind.release.tag import Tag
 from latebind.system.folders import find_repository
 from latebind.system.git import run_git
+from latebind.system.log import LOG
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, target
@@ -353,12 +354,12 @@ def rehearse(state: Rehearsing, show: Callable[[StepResult], None], steps: Seque
         state.empty_folder()
     results: list[StepResult] = []
     with state.running:
-        for step in steps:
-            if step.makes_release and state.release:
-                continue
+        chosen = [step for step in steps if not (step.makes_release and state.release)]
+        for number, step in enumerate(chosen, 1):
             for part, work in step.parts(state):
                 started = time.monotonic()
-                outcome, detail, failure = _run_part(step, part, work)
+                with LOG.step(f"rehearsing step {number} of {len(chosen)}: {step.name} ({part})"):
+                    outcome, detail, failure = _run_part(step, part, work)
                 seconds = round(time.monotonic() - started, 1)
                 results.append(StepResult(step=step.name, part=part, outcome=outcome, detail=detail, seconds=seconds))
                 show(results[-1])

@@ -40,13 +40,17 @@ class _Step:
     started: float
     describe: Callable[[], str]
     """What else is known of it now."""
+    total: int = 0
+    """How many pieces it has; 0 where they are not counted."""
+    finished: int = 0
     progress: str = ""
     task: TaskID | None = None
     """Its live line."""
 
     @property
     def text(self) -> str:
-        return f"{self.running} {self.progress}".rstrip()
+        count = f"[{self.finished}/{self.total}]" if self.total else self.progress
+        return f"{self.running} {count}".rstrip()
 
 
 class Log:
@@ -83,37 +87,52 @@ class Log:
             return
         with self._lock:
             step.progress = text
-            if self._live is not None and step.task is not None:
-                self._live.update(step.task, description=step.text)
+            self._redraw(step)
 
     @contextmanager
-    def step(self, running: str, done: str, describe: Callable[[], str] = str) -> Iterator[None]:
+    def step(
+        self, running: str, done: str = "", describe: Callable[[], str] = str, total: int = 0
+    ) -> Iterator[Callable[[], None]]:
         """Report a piece of work: `running` while it runs ("building linux-x64"), `done` with its time at the end.
 
         On a terminal a running step is a live line with its elapsed time. Elsewhere it is a line at the start and one
-        at the end, with a line every `heartbeat` seconds that names all running steps, with what `describe` says.
+        at the end (neither without `done`), with a line every `heartbeat` seconds that names all running steps, with
+        what `describe` says. With a `total`, what this yields is called when one of so many pieces is finished; a
+        single piece without `done` reports itself.
         """
-        if self.level == "quiet":
-            yield
-            return
         started = time.monotonic()
-        with self._show_step(_Step(running, started, describe)):
+        step = _Step(running, started, describe, total)
+        if self.level == "quiet" or (total == 1 and not done):
+            yield lambda: None
+            return
+        with self._show_step(step, is_announced=bool(done)):
             try:
-                yield
+                yield lambda: self._finish_piece(step)
             except BaseException:
-                self._write(f"stopped {running} after {duration(time.monotonic() - started)}")
+                if done:
+                    self._write(f"stopped {running} after {duration(time.monotonic() - started)}")
                 raise
-            self._write(f"{done} in {duration(time.monotonic() - started)}")
+            if done:
+                self._write(f"{done} in {duration(time.monotonic() - started)}")
+
+    def _finish_piece(self, step: _Step) -> None:
+        with self._lock:
+            step.finished += 1
+            self._redraw(step)
+
+    def _redraw(self, step: _Step) -> None:
+        if self._live is not None and step.task is not None:
+            self._live.update(step.task, description=step.text)
 
     @contextmanager
-    def _show_step(self, step: _Step) -> Iterator[None]:
+    def _show_step(self, step: _Step, *, is_announced: bool) -> Iterator[None]:
         with self._lock:
             if not self._running:
                 self._start()
-            if self._live is None:
+            if self._live is not None:
+                step.task = self._live.add_task(step.text, total=None)
+            elif is_announced:
                 self._write(f"{step.running} …")
-            else:
-                step.task = self._live.add_task(step.running, total=None)
             self._running[id(step)] = step
         outer, self._of_thread.step = getattr(self._of_thread, "step", None), step
         try:

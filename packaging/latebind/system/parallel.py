@@ -15,8 +15,12 @@ _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
 
-def each(work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0) -> list[_Out]:
+def each(
+    work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0, finished: Callable[[], None] | None = None
+) -> list[_Out]:
     """What `work` returns for each item, in the items' order. `jobs` run at once, by default the CPU count.
+
+    `finished` is called after each.
 
     The work waits for processes that `run` started. When one piece raises, those that have not begun are dropped, the
     processes of the others are ended, and the exception is passed on. Work that is itself a piece of such work lets the
@@ -24,6 +28,8 @@ def each(work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0) ->
     """
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1, initializer=_enter_worker) as pool:
         tasks = [pool.submit(work, item) for item in items]
+        for task in tasks if finished else ():
+            task.add_done_callback(lambda _: finished())
         try:
             done, _ = wait(tasks, return_when=FIRST_EXCEPTION)
             failed = [task for task in tasks if task in done and task.exception() is not None]

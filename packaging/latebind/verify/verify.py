@@ -52,7 +52,6 @@ class RunningCases:
     """The test cases that run, and since when. Its methods may be called from several threads."""
 
     started: dict[str, float] = field(default_factory=dict)
-    ended: int = 0
 
     @contextmanager
     def hold(self, name: str) -> Iterator[None]:
@@ -62,13 +61,12 @@ class RunningCases:
             yield
         finally:
             del self.started[name]
-            self.ended += 1
 
     def describe(self) -> str:
-        """`(7 ended; wheel/linux-x64/python3.11/onnxruntime-1.32.0/works for 9 min 30 s)`: those that run longest."""
+        """`(wheel/linux-x64/python3.11/onnxruntime-1.32.0/works for 9 min 30 s)`: those that run longest."""
         longest = sorted(self.started.copy().items(), key=itemgetter(1))[:_LONGEST]
         times = [f"{name} for {duration(time.monotonic() - started)}" for name, started in longest]
-        return f"({'; '.join([f'{self.ended} ended', *times])})"
+        return f"({'; '.join(times)})" if times else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +92,14 @@ def verify(project: Project, chosen: ChosenCases, packages: Packages) -> Report:
     """
     run = _start(project, chosen, packages.artifacts)
     number = plural(len(chosen.cases), "test case")
-    with LOG.step(f"verifying {number}", f"verified {number}", run.running.describe):
-        outcomes = each(lambda one: _outcome(run, one), order_cases(chosen.cases), jobs=chosen.request.jobs)
+    with LOG.step(
+        f"verifying {number}", f"verified {number}", run.running.describe, total=len(chosen.cases)
+    ) as finished:
+        ordered = order_cases(chosen.cases)
+        outcomes = each(lambda one: _outcome(run, one), ordered, jobs=chosen.request.jobs, finished=finished)
     by_id = {outcome.case.id: outcome for outcome in outcomes}
-    ordered = [_complete_outcome(configured, by_id[configured.case.id]) for configured in chosen.cases]
-    return report_of(packages.source, packages.artifacts, ordered, _describe_machine(chosen))
+    completed = [_complete_outcome(configured, by_id[configured.case.id]) for configured in chosen.cases]
+    return report_of(packages.source, packages.artifacts, completed, _describe_machine(chosen))
 
 
 def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...]) -> VerifyRun:
