@@ -51,11 +51,11 @@ def find_python(minor: str) -> Interpreter | str:
     return next(iter(interpreters([minor])), "not installed here")
 
 
-def tour(python: Interpreter, links: Path, cache: Path) -> tuple[list[tutorial.Ran], int]:
+def tour(python: Interpreter, cache: Path) -> tuple[list[tutorial.Ran], int]:
     """Follow the tutorial with a CPython. Returns what ran, and how many blocks there are."""
     blocks = [*tutorial.commands(tutorial.PAGE.read_text("utf-8")), *NEXT]
     with tempfile.TemporaryDirectory(prefix=f"python{python.minor}-") as folder:
-        return tutorial.follow(blocks, Path(folder), links, cache, python.path), len(blocks)
+        return tutorial.follow(blocks, Path(folder), cache, python.path), len(blocks)
 
 
 def describe(python: Interpreter, ran: list[tutorial.Ran], number: int, seconds: float) -> tuple[str, bool]:
@@ -73,11 +73,9 @@ def main(arguments: list[str] | None = None) -> int:
     wanted = parser.parse_args(arguments).versions or list_supported()
     failed = False
     with tempfile.TemporaryDirectory(prefix="pythons-") as name, ThreadPoolExecutor(os.cpu_count()) as pool:
-        folder = Path(name)
-        links = tutorial.wheel(folder / "links")
         found = {minor: find_python(minor) for minor in wanted}
         pythons = [python for python in found.values() if isinstance(python, Interpreter)]
-        for line, succeeded in pool.map(partial(try_python, links=links, cache=folder / "cache"), pythons):
+        for line, succeeded in pool.map(partial(try_python, cache=Path(name)), pythons):
             print(line, flush=True)
             failed |= not succeeded
     for minor, reason in found.items():
@@ -86,10 +84,10 @@ def main(arguments: list[str] | None = None) -> int:
     return int(failed)
 
 
-def try_python(python: Interpreter, links: Path, cache: Path) -> tuple[str, bool]:
+def try_python(python: Interpreter, cache: Path) -> tuple[str, bool]:
     """The line on one CPython, and whether all succeeded."""
     started = time.monotonic()
-    ran, number = tour(python, links, cache)
+    ran, number = tour(python, cache)
     return describe(python, ran, number, time.monotonic() - started)
 
 

@@ -2,8 +2,8 @@
 
     python -m ci.tutorial [--write]
 
-The shell has a fresh home, no git configuration, and installs latebind from its wheel as if from an index. `--write`
-puts the number of commands, their time and output size into docs/tutorial.md, and their output into the README.
+The shell has a fresh home, and clones this repository in the place of the public one: what is committed. `--write` puts
+the number of commands, their time and output size into docs/tutorial.md, and their output into the README.
 Exit status: 0 all commands succeeded.
 """
 
@@ -25,6 +25,7 @@ from loadcheck.archive import write_text
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "tutorial.md"
 README = ROOT / "README.md"
+REPOSITORY = "https://github.com/latebind/latebind"
 RECORDED = ("latebind pack", "latebind audit", "latebind verify")
 _MEASURED = re.compile(r"(<!-- measured: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 _RECORDING = re.compile(r"(<!-- recorded: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -50,9 +51,7 @@ def commands(page: str) -> list[str]:
     return re.findall(r"^```bash\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
-def follow(
-    blocks: list[str], folder: Path, links: Path, cache: Path | None = None, python: Path | None = None
-) -> list[Ran]:
+def follow(blocks: list[str], folder: Path, cache: Path | None = None, python: Path | None = None) -> list[Ran]:
     """Paste the blocks into one shell that starts in an empty folder; ends with the first that fails.
 
     `cache` has what was downloaded and compiled before; a reader's is empty. `python3` is this Python's base, or
@@ -64,12 +63,8 @@ def follow(
     if python:
         (programs / "python3").symlink_to(python)
     inherited = {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
-    find_links = " ".join([str(links), *inherited.get("PIP_FIND_LINKS", "").split()])
-    environment = {**inherited, "HOME": str(home), "PATH": f"{programs}{os.pathsep}{_path()}",
-                   "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
-                   "NO_COLOR": "1",
-                   **({"XDG_CACHE_HOME": str(cache)} if cache else {}),
-                   "PIP_FIND_LINKS": find_links, "UV_FIND_LINKS": ",".join(find_links.split())}  # fmt: skip
+    environment = {**inherited, "HOME": str(home), "PATH": f"{programs}{os.pathsep}{_path()}", "LANG": "C.UTF-8",
+                   "NO_COLOR": "1", **({"XDG_CACHE_HOME": str(cache)} if cache else {}), **_configure_git()}  # fmt: skip
     script = "".join(
         f"date +%s.%N > {log}/{number}.begin\n{{ {block.rstrip()}\n}} > {log}/{number}.out 2>&1\n"
         f'status=$?; echo "$status $(date +%s.%N)" > {log}/{number}.end; test $status = 0 || exit $status\n'
@@ -81,6 +76,13 @@ def follow(
         check=False, timeout=_TIME_LIMIT, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     return [_read_run(block, log, number) for number, block in enumerate(blocks) if (log / f"{number}.end").is_file()]
+
+
+def _configure_git() -> dict[str, str]:
+    """The environment in which git takes this repository for the public one, and has no other configuration."""
+    pairs = ((f"url.{ROOT.as_uri()}.insteadOf", REPOSITORY), ("safe.directory", "*"))
+    keys = {f"GIT_CONFIG_{part}_{n}": text for n, pair in enumerate(pairs) for part, text in zip(("KEY", "VALUE"), pair, strict=True)}
+    return {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_COUNT": str(len(pairs)), **keys}
 
 
 def _path() -> str:
@@ -125,14 +127,6 @@ def record_readme(text: str, ran: list[Ran]) -> str:
     return _RECORDING.sub(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", text)
 
 
-def wheel(folder: Path) -> Path:
-    """The wheels of latebind and loadcheck, in a folder that pip and uv take as an index."""
-    for source in (ROOT, ROOT / "loadcheck"):
-        build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(source)]
-        subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
-    return folder
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run the tutorial, tell."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -142,7 +136,7 @@ def main(argv: list[str] | None = None) -> int:
         folder = Path(name)
         blocks = commands(PAGE.read_text("utf-8"))
         started = time.monotonic()
-        ran = follow(blocks, folder, wheel(folder / "links"))
+        ran = follow(blocks, folder)
     for step in ran:
         print(f"{'ok' if step.status == 0 else 'FAILED'}  {step.seconds:6.1f} s  {step.command.splitlines()[0]}")
     print(f"{len(ran)} of {len(blocks)} commands, {time.monotonic() - started:.0f} s")

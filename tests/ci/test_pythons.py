@@ -66,7 +66,6 @@ def test_a_failed_command_is_shown_and_fails(monkeypatch):
 
 
 def test_a_version_that_cannot_be_had_is_not_run_by_name(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(tutorial, "wheel", lambda folder: folder)
     monkeypatch.setenv("PATH", str(tmp_path))  # without uv
     assert pythons.main(["3.99"]) == 0
     assert capsys.readouterr().out.startswith("not run  CPython 3.99: not installed here, and uv cannot fetch it")
@@ -74,7 +73,6 @@ def test_a_version_that_cannot_be_had_is_not_run_by_name(monkeypatch, capsys, tm
 
 @pytest.mark.skipif(sys.platform != "linux", reason="not run: the tutorial is for Linux")
 def test_a_traceback_of_one_python_fails_the_run(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(tutorial, "wheel", lambda folder: folder)
     page = tmp_path / "page.md"
     page.write_text("```bash\npython3 -c 'import nowhere'\n```\n", "utf-8")
     monkeypatch.setattr(tutorial, "PAGE", page)

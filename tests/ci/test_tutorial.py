@@ -21,7 +21,7 @@ def test_commands_are_the_blocks_that_a_reader_pastes():
 
 @LINUX
 def test_commands_share_a_shell_and_end_with_the_first_that_fails(tmp_path):
-    ran = tutorial.follow(["cd / && here=1", "pwd; echo $here $HOME", "ls /nowhere", "echo never"], tmp_path, tmp_path)
+    ran = tutorial.follow(["cd / && here=1", "pwd; echo $here $HOME", "ls /nowhere", "echo never"], tmp_path)
 
     assert [step.status == 0 for step in ran] == [True, True, False]
     assert ran[1].output == f"/\n1 {tmp_path}/home\n"
@@ -84,7 +84,7 @@ def test_the_tutorial_ends_with_packages_that_are_shown_to_work(tmp_path):
     blocks = tutorial.commands(PAGE)
 
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    ran = tutorial.follow(blocks, tmp_path, tutorial.wheel(tmp_path / "links"), cache)
+    ran = tutorial.follow(blocks, tmp_path, cache)
 
     if any("No matching distribution" in step.output or "no-index" in step.output for step in ran):
         pytest.skip("not run: the package index cannot be reached")
