@@ -1,11 +1,16 @@
 """The table of scenarios is the only place that knows their names."""
 
 import ast
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 import latebind
-from latebind.verify.cases.scenarios import SCENARIOS
+from latebind.verify.cases.scenarios import SCENARIOS, Scenario
+from latebind.verify.cases.situations import ORDINARY, Situation
+from tests.conftest import ROOT
 
+GOLDEN = ROOT / "tests/golden/scenarios.txt"
+"""What each scenario demands, in words of its own. A change of it weakens or strengthens what a passed test case says."""
 PACKAGE = Path(latebind.__file__).parent
 TABLE = PACKAGE / "verify" / "cases" / "scenarios.py"
 WORDS = {"frozen": "layout", "decoy": "folder", "path": "placeholder", "files": "JSON key", "spawn": "multiprocessing",
@@ -31,3 +36,24 @@ def test_names_are_unique_and_every_negative_scenario_is_required_where_it_is_tr
         for scenario in SCENARIOS
         if scenario.name != "works"
     )
+
+
+def describe(row):
+    """A row's fields that differ from their defaults; a function by its name, which other tests show."""
+    shown = [field for field in fields(row) if field.name not in {"name", "title"}]
+    told = [(field.name, getattr(row, field.name)) for field in shown if getattr(row, field.name) != field.default]
+    return "\n".join([f"{row.name}: {row.title}", *(f"  {name}: {show(value)}" for name, value in told)])
+
+
+def show(value):
+    if isinstance(value, Situation):
+        told = {field.name: getattr(value, field.name) for field in fields(value)}
+        return ", ".join(f"{name}={show(part)}" for name, part in told.items() if part != getattr(ORDINARY, name))
+    return value.__name__ if callable(value) else repr(value)
+
+
+def test_what_each_scenario_demands():
+    defaults = [f"  {field.name}: {field.default!r}" for field in fields(Scenario) if field.default is not MISSING]
+    shown = [line for line in defaults if "set_up:" not in line]
+    text = "\n".join(["Unless said otherwise:", *shown, *map(describe, SCENARIOS)]) + "\n"
+    assert text == GOLDEN.read_text("utf-8"), "a test case demands something else: check it, and change the table"
