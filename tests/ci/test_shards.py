@@ -1,0 +1,82 @@
+"""Each test that `.ci/run` leaves out is in one shard, and successive runs take all shards."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from ci import shards
+from ci.shards import SHARDS, choose_oldest, read_ledger
+from tests.conftest import ROOT
+
+NAMES = [shard.name for shard in SHARDS]
+LEFT_OUT = ("slow", "emulated", "workflows", "libraries")
+"""The marks that `.ci/run` leaves out."""
+
+
+def collect(folder, *options):
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *options]
+    shown = subprocess.run(command, cwd=ROOT / folder, check=False, capture_output=True, text=True).stdout
+    return [line for line in shown.splitlines() if "::" in line]
+
+
+@pytest.fixture
+def ledger(tmp_path, monkeypatch):
+    file = tmp_path / "green.toml"
+    monkeypatch.setattr(shards, "LEDGER", file)
+    monkeypatch.setattr(shards, "ROOT", tmp_path)
+    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        identity = ["-c", "user.name=A Person", "-c", "user.email=a.person@example.com"]
+        subprocess.run(["git", *identity, *command], cwd=tmp_path, check=True)
+    return file
+
+
+def test_the_run_leaves_out_what_the_shards_run():
+    text = (ROOT / ".ci/run").read_text("utf-8")
+    (left_out,) = re.findall(r'-m "(.*)"', text)
+    assert left_out == " and ".join(f"not {mark}" for mark in LEFT_OUT)
+    assert "python3 ci/shards.py\n" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("folder", "session"), [(".", "tests"), ("latenn", "latenn-tests"), ("loadcheck", "loadcheck-tests")])
+def test_each_test_is_in_one_shard(folder, session):
+    if session == "loadcheck-tests":
+        marked = collect(folder, "-m", "slow")
+    else:
+        marked = collect(folder, "-m", " or ".join(LEFT_OUT[:3]))
+    run = [test for shard in SHARDS if shard.session == session for test in collect(folder, *shard.pytest)]
+    assert marked
+    assert sorted(run) == sorted(marked)
+
+
+def test_successive_runs_take_all_shards(ledger):
+    taken = []
+    for _ in SHARDS:
+        shard = choose_oldest(read_ledger())
+        taken.append(shard.name)
+        shards.record(shard.name)
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "more"], cwd=ledger.parent, check=True)  # fmt: skip
+    assert taken == NAMES
+    assert choose_oldest(read_ledger()).name == NAMES[0]
+    assert [number for _, number in read_ledger().values()] == [*range(1, len(SHARDS) + 1)]
+
+
+def test_a_shard_that_fails_is_not_recorded(ledger, monkeypatch, capfd):
+    statuses = iter([0, 3])
+    monkeypatch.setattr(shards.subprocess, "call", lambda *_, **__: next(statuses))
+    assert shards.main(["adopt", "native", "emulated"]) == 3
+    assert list(read_ledger()) == ["adopt"]
+    assert "Shard adopt passed. Commit green.toml.\n" in capfd.readouterr().out
+
+
+def test_a_name_that_no_shard_has_is_refused(capsys):
+    with pytest.raises(SystemExit) as ended:
+        shards.main(["nativ"])
+    assert ended.value.code == 2
+    assert "there is no shard nativ; there are slow, adopt," in capsys.readouterr().err
+
+
+def test_the_ledger_has_shards_alone():
+    assert set(read_ledger()) <= set(NAMES)
