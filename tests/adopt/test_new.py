@@ -60,7 +60,8 @@ def test_the_files_are_the_same_for_the_same_name():
 def test_the_consumer_takes_the_name_of_a_runtime_for_no_other_argument(tmp_path):
     """`latebind verify` passes --runtime as soon as the project has a second runtime."""
     (tmp_path / "smoke.py").write_text(project_files("demo", "c", "A Person")["verify/smoke.py"], encoding="utf-8")
-    binding = "def open_runtime(path, minimum): return {'path': str(path)}\ndef run(model, values): return [2, 4, 7]\n"
+    model = "class Model:\n    def __init__(self, data): pass\n    def run(self, values): return [2, 4, 7]\n"
+    binding = f"def open_runtime(path, minimum): return {{'path': str(path)}}\n{model}"
     (tmp_path / "demo.py").write_text(binding, encoding="utf-8")
     out = tmp_path / "result.json"
     run_checked(sys.executable, tmp_path / "smoke.py", "--out", out, "--runtime", "openvino")
