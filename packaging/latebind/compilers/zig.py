@@ -19,12 +19,11 @@ from latebind.errors import NotRun
 from latebind.fill import fill
 from latebind.model import Target
 from latebind.system.cache import user_cache
-from latebind.system.log import LOG
+from latebind.system.log import LOG, duration
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import zig_triple
 from loadcheck.archive import write_text
-from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from latebind.compilers.choose import Toolchain
@@ -34,6 +33,8 @@ ZIG_REQUIREMENT = "ziglang==0.17.0"
 
 _CACHE_VARIABLE = "ZIG_GLOBAL_CACHE_DIR"
 _LIBRARY_VARIABLE = "ZIG_LIB_DIR"
+_BUSY = 3
+"""How many times as long zig takes on busy CPUs: its C++ library took 247 s with eight other processes on two CPUs."""
 _WORTH_ANNOUNCING = 30
 """Seconds."""
 
@@ -191,7 +192,7 @@ class _Zig:
         if seconds >= _WORTH_ANNOUNCING:
             LOG.say(
                 f"zig compiles its {' and '.join(missing)} standard {'library' if len(missing) == 1 else 'libraries'} "
-                f"for {target.rid} once per user; this takes about {plural(round(seconds / 60) or 1, 'minute')}"
+                f"for {target.rid} once per user; this takes {duration(seconds)} to {duration(seconds * _BUSY)}"
             )
         yield
         for language in missing:
