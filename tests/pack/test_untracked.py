@@ -85,7 +85,9 @@ def test_a_file_that_no_package_is_made_from_may_be_untracked(tree, name):
 
 
 def test_a_named_file_must_be_tracked(tree):
-    edited = (tree / "latebind.toml").read_text("utf-8").replace("[project]\n", '[project]\nreadme = "local_page.md"\n', 1)
+    edited = (
+        (tree / "latebind.toml").read_text("utf-8").replace("[project]\n", '[project]\nreadme = "local_page.md"\n', 1)
+    )
     write_files(tree, {"latebind.toml": edited, "local_page.md": "# Tiny\n"})
     assert find_untracked(tree) == ("local_page.md",)
 

@@ -50,13 +50,17 @@ def test_a_section_without_an_entry_is_a_fault(config, body):
     assert list_faults(config, text.replace("2026-11-20\n", "2026-11-20\n\nThe first version.\n", 1)) == []
 
 
-@pytest.mark.parametrize("heading", ["- 2031-99-99", "- 2026-02-30", "(2025-02-29)", "- 2026/13/01", "2026.11.31 [YANKED]"])
+@pytest.mark.parametrize(
+    "heading", ["- 2031-99-99", "- 2026-02-30", "(2025-02-29)", "- 2026/13/01", "2026.11.31 [YANKED]"]
+)
 def test_a_date_that_does_not_exist_is_a_fault(config, heading):
     (why,) = list_faults(config, f"## [1.2.3] {heading}\n\n- New.\n")
     assert "in the heading of [1.2.3], a day that does not exist" in why
 
 
-@pytest.mark.parametrize("heading", ["", "- 2026-11-20", "(2024-02-29)", ", 2026/12/01", "- TBD", "(https://a.org/v1.2.3)"])
+@pytest.mark.parametrize(
+    "heading", ["", "- 2026-11-20", "(2024-02-29)", ", 2026/12/01", "- TBD", "(https://a.org/v1.2.3)"]
+)
 def test_a_heading_with_a_real_date_or_none_is_right(config, heading):
     assert list_faults(config, f"## [1.2.3] {heading}\n\n- New.\n") == []
 

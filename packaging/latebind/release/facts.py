@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 _AGAIN = (
-    "Pack and verify again: latebind pack --target all, latebind verify. Test cases that passed with the same packages are "
-    "remembered, so that only what changed runs."
+    "Pack and verify again: latebind pack --target all, latebind verify. Test cases that passed with the same packages "
+    "are remembered, so that only what changed runs."
 )
 
 
@@ -157,7 +157,7 @@ def _find_unknown(report: Report, origin: Origin) -> Iterator[Blocker]:
 
 def _find_untracked(origin: Origin) -> Iterator[Blocker]:
     for name in origin.untracked:
-        why = f"git does not track it, so the commit {origin.commit or 'of the release'} lacks what packages are made from"
+        why = f"git does not track it, so {origin.commit or 'the commit'} lacks a file that packages are made from"
         fix = f"Commit it (git add --force {quote(name)}), or move it out of the sources. {_AGAIN}"
         yield Blocker(subject=name, why=why, fix=fix)
 
@@ -165,8 +165,14 @@ def _find_untracked(origin: Origin) -> Iterator[Blocker]:
 def _find_tags(config: Config, origin: Origin) -> Iterator[Blocker]:
     name, version = config.project.name, config.project.version
     for tag, commit in origin.tags.items():
-        fix = f"Check out the tag and release that (git checkout {quote(tag)}), or set another version in latebind.toml."
-        other = "" if is_for(tag, name, version) else f" If it is a tag of something else, name this one's: --tag v{version}."
+        fix = (
+            f"Check out the tag and release that (git checkout {quote(tag)}), or set another version in latebind.toml."
+        )
+        other = (
+            ""
+            if is_for(tag, name, version)
+            else f" If it is a tag of something else, name this one's: --tag v{version}."
+        )
         why = f"is a tag of {version} on the commit {commit}, but the packages are from {origin.commit}"
         yield Blocker(subject=f"tag {tag}", why=why, fix=f"{fix}{other}")
 
