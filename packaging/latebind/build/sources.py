@@ -102,7 +102,7 @@ def hash_inputs(project: Project) -> dict[str, str]:
 
 
 def list_inputs(project: Project) -> dict[str, Path]:
-    """The files that packages are made from, by path from the configuration's folder, without those of wheels' folders."""
+    """The files that packages are made from, by path from the configuration's folder, but those in wheels' folders."""
     config, files = project.config, native_files(project)
     for path in (config.root / name for name in config.list_sources().values()):
         files += _list_files(project, path)
