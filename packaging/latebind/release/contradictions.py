@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.build.sbom import read_sbom, version_range
-from latebind.formats import find_format, installed_kinds
+from latebind.formats import find_format, verified_kinds
 from latebind.release.api import may_break
 from latebind.release.layout import CONFIG, PACKAGES, SURFACE, VERIFICATION
 from latebind.semver import LARGEST_IN_NPM, semantic_version, version_of
@@ -95,7 +95,7 @@ def _check_verified(derived: Derived) -> Iterator[Contradiction]:
         if name not in here:
             yield Contradiction(file=VERIFICATION, why=f"names {name}, which is not in {PACKAGES}/", fix=fix)
         elif name not in verified:
-            if here[name].kind not in installed_kinds():
+            if here[name].kind not in verified_kinds():
                 continue
             yield Contradiction(file=f"{PACKAGES}/{name}", why=f"is not among the packages of {VERIFICATION}", fix=fix)
         elif verified[name] != here[name].sha256:

@@ -34,7 +34,7 @@ _OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageFile:
-    """A package that consumers install: its file name, kind and targets; no targets if it is the same for all."""
+    """A package that consumers install or build: its file name, kind and targets; no targets if it is for all."""
 
     name: str
     kind: Kind
@@ -122,7 +122,7 @@ def judge_gate(
     ]
     here = {package.name for package in packages}
     others = ((package.file, find_format(package.file)) for package in report.packages if package.file not in here)
-    files = [PackageFile(name=name, kind=form.kind) for name, form in others if form is not None and form.is_installed]
+    files = [PackageFile(name=name, kind=form.kind) for name, form in others if form is not None and form.is_verified]
     blockers = [
         *_describe_stranger(config, report),
         *(blocker for pattern in required_patterns for blocker in _empty(pattern, report, missing)),
@@ -263,9 +263,9 @@ def _describe_blocker(report: Report, result: CaseResult, level: Level) -> Block
 
 
 def list_package_files(folder: Path) -> tuple[PackageFile, ...]:
-    """The packages in a folder that consumers install. Raises InputError for one that cannot be read."""
+    """The packages in a folder that test cases are about. Raises InputError for one that cannot be read."""
     forms = ((path, find_format(path.name)) for path in sorted(folder.iterdir()))
-    return tuple(_read(path, form) for path, form in forms if form is not None and form.is_installed)
+    return tuple(_read(path, form) for path, form in forms if form is not None and form.is_verified)
 
 
 def _find_unverified(
@@ -287,14 +287,19 @@ def _find_unverified(
         for key in untested if kind not in excused else ():
             if key not in excused:
                 reason = f'[release] unverified = {{ "{key}" = "REASON" }}'
-                fix = f"Add a consumer to [verify] and run latebind verify, or give a reason in {config.file.name}: "
+                is_tried = any(
+                    result.kind == kind and key in (kind, f"{kind}/{result.target}") for result in report.cases
+                )
+                run = f"Fix what the report says of {key}, and run latebind verify -k {kind}"
+                run = run if is_tried else "Add a consumer to [verify] and run latebind verify"
+                fix = f"{run}, or give a reason in {config.file.name}: "
                 why = f"not verified: no test case of {key} passed"
                 yield Blocker(subject=package.name, why=why, fix=f"{fix}{reason}.")
 
 
 def _read(path: Path, form: ProjectFormat) -> PackageFile:
     rids = form.identify(path).targets
-    if not rids and not form.holds_packages:
+    if not rids and form.is_installed and not form.holds_packages:
         folders = {part for member, _ in iter_members(path, form) for part in member.split("/")[:-1]}
         rids = tuple(rid for rid in targets() if rid in folders)
     return PackageFile(name=path.name, kind=form.kind, targets=tuple(rids))
