@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from urllib.parse import unquote
 
 import msgspec
 import pytest
@@ -52,11 +53,19 @@ def test_a_download_without_folders_is_verified_by_its_checksums(release_inputs,
             shutil.copy(path, tmp_path / "flat")
     run_checked(shutil.which("sha256sum"), "--check", "--quiet", "--strict", "SHA256SUMS", cwd=tmp_path / "flat")
     run_checked(shutil.which("sha256sum"), "--check", "--quiet", "logs.sha256", cwd=tmp_path / "out/reports")
-    assert "href=" not in (tmp_path / "flat/index.html").read_text("utf-8")
     guide = (tmp_path / "flat/VERIFY.md").read_text("utf-8")
     assert "sha256sum --check --ignore-missing SHA256SUMS" in guide
     assert "gh attestation verify SHA256SUMS --repo" in guide
     assert not check_release(tmp_path / "out").problems
+
+
+def test_the_page_links_every_package_sbom_and_report(release_inputs, tmp_path):
+    make_release(release_inputs, tmp_path / "out", dry_run=False)
+    links = re.findall(r'href="([^"]*)"', (tmp_path / "out/index.html").read_text("utf-8"))
+    named = {unquote(link) for link in links}
+    assert {name for name in named if not (tmp_path / "out" / name).is_file()} == set()
+    files = {name for name in tree(tmp_path / "out") if not name.startswith("reports/logs")}
+    assert files - named == {"index.html", "latebind.toml", "reports/logs.sha256", "reports/verify.md"}
 
 
 def test_files_that_share_a_name_are_refused(tmp_path):

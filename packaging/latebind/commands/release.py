@@ -117,6 +117,8 @@ def _check(arguments: argparse.Namespace) -> int:
 def _show(
     form: str, derived: Derived | None, problems: Sequence[Contradiction] = (), notes: Sequence[str] = ()
 ) -> None:
+    from latebind.verify.report.gate import group_blockers
+
     blockers = derived.blockers if derived else ()
     if form == "json":
         blocked = list(map(asdict, blockers))
@@ -125,7 +127,7 @@ def _show(
         return
     for problem in problems:
         print(_entry(problem.file, problem.why, problem.fix))
-    for blocker in blockers:
+    for blocker in group_blockers(blockers):
         print(_entry(f"blocked: {blocker.subject}", blocker.why, blocker.fix))
     for note in notes:
         print(printable(note))

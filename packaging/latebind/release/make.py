@@ -23,6 +23,7 @@ from latebind.release.facts import EarlierRelease, Origin, read_earlier
 from latebind.release.tag import Tag, check_tag
 from latebind.system.archive import source_date_epoch
 from latebind.system.folders import replacing_folder
+from latebind.verify.report.gate import group_blockers
 from latebind.verify.report.report import read_report
 from loadcheck.archive import sha256
 
@@ -184,7 +185,9 @@ def _refuse(problems: Iterable[Contradiction]) -> None:
 def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
     _refuse(contradictions(derived))
     if derived.blockers and not dry_run:
-        blockers = [f"{blocker.subject}: {blocker.why}\n  {blocker.fix}" for blocker in derived.blockers]
+        blockers = [
+            f"{blocker.subject}: {blocker.why}\n  {blocker.fix}" for blocker in group_blockers(derived.blockers)
+        ]
         remaining = [f"... and {len(blockers) - _SHOWN} more"] if len(blockers) > _SHOWN else []
         advice = (
             "The release workflow verifies each target on a machine of its own and merges the reports (latebind verify "
