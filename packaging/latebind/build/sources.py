@@ -27,6 +27,7 @@ _NATIVE = re.compile(
     re.IGNORECASE,
 )
 """Names of files that CMake and compilers read."""
+_COMPONENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _NO_SOURCES = MSBUILD_OUTPUTS | {"node_modules"}
 _LOADER = "latebind's loader"
 _MSBUILD = (
@@ -99,6 +100,16 @@ def hash_inputs(project: Project) -> dict[str, str]:
     hashes = {name: _hash_text(path.read_bytes()) for name, path in sorted(files.items()) if path != config.file}
     hashes[config.file.name] = _hash_text(config.content)  # as it was read: it may have changed since
     return {**dict(sorted(hashes.items())), _LOADER: hash_tree(loader_dir(config), modes=False)}
+
+
+def list_unnamed_components(project: Project) -> dict[str, str]:
+    """The components, by package, that no CMake file of the native code names; a variable may hold one nevertheless."""
+    config = project.config
+    if config.is_built_elsewhere:
+        return {}
+    files = (path for path in native_files(project) if path.name == "CMakeLists.txt" or path.suffix == ".cmake")
+    words = {word for path in files for word in _COMPONENT.findall(path.read_text("utf-8", "replace"))}
+    return {name: package.component for name, package in config.packages.items() if package.component not in words}
 
 
 def list_inputs(project: Project) -> dict[str, Path]:
