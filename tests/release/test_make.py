@@ -64,8 +64,8 @@ def test_the_page_links_every_package_sbom_and_report(release_inputs, tmp_path):
     links = re.findall(r'href="([^"]*)"', (tmp_path / "out/index.html").read_text("utf-8"))
     named = {unquote(link) for link in links}
     assert {name for name in named if not (tmp_path / "out" / name).is_file()} == set()
-    files = {name for name in tree(tmp_path / "out") if not name.startswith("reports/logs")}
-    assert files - named == {"index.html", "latebind.toml", "reports/logs.sha256", "reports/verify.md"}
+    files = {name for name in tree(tmp_path / "out") if not name.startswith("reports/logs")}  # logs, their checksums
+    assert files - named == {"index.html", "latebind.toml", "reports/verify.md", "reports/verify.xml"}
 
 
 def test_files_that_share_a_name_are_refused(tmp_path):

@@ -14,7 +14,7 @@ from latebind.filenames import sdist_file
 from latebind.model import Artifact, Outcome, State
 from latebind.system.cache import callers_home
 from latebind.system.run import run
-from latebind.verify.cases.installers import PROXIES, consumer_environment
+from latebind.verify.cases.installers import PROXIES, consumer_environment, is_writable
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.supply import Environment, empty_environment
 from loadcheck.archive import sha256
@@ -93,8 +93,10 @@ def _pip_environment(bench: Bench, environment: Environment) -> dict[str, str]:
         for key, value in os.environ.items()
         if key.startswith(("PIP_", "SSL_")) or key.lower() in PROXIES or key in ("TMPDIR", "XDG_CONFIG_HOME")
     }
-    home = str(callers_home())  # of pip's configuration, and of its cache
-    return {**consumer_environment(environment.python, bench.work), **settings, "HOME": home}
+    home = callers_home()  # pip's configuration is there
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    settings.setdefault("PIP_CACHE_DIR", str((cache if is_writable(cache) else bench.supply.folder) / "pip"))
+    return {**consumer_environment(environment.python, bench.work), **settings, "HOME": str(home)}
 
 
 def _install(bench: Bench, environment: Environment, wheels: list[Path]) -> None:
