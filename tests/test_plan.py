@@ -165,3 +165,20 @@ def test_pack_refuses_files_that_are_not_there_before_it_builds(latebind, tiny):
     ended = latebind("-C", tiny, "pack", "--target", "linux-x64")
     assert_refused(ended, "package.tiny.wheel.source: there is no file or folder 'python/none/pyproject.toml'")
     assert not (tiny / "stage").exists()
+
+
+@pytest.mark.parametrize(("component", "is_noted"), [("tiny", False), ("tinny", True), ("tin", True)])
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_component_that_no_cmake_file_names_is_noted(latebind, tmp_path, component, is_noted, form):
+    write_client(tmp_path, latebind=CONFIG.replace('component = "tiny"', f'component = "{component}"'))
+    planned = latebind("-C", tmp_path, "plan", "--format", form)
+    assert planned.returncode == 0, planned.stderr
+    note = f"package.tiny.component: no CMake file names {component}"
+    assert (note in planned.stderr) == is_noted
+    assert f"COMPONENT {component}" in planned.stderr or not is_noted
+
+
+def test_a_component_of_an_own_build_is_no_matter_of_cmake(latebind, tmp_path):
+    config = CONFIG.replace("[native]", '[native]\nbuild = "external"').replace('"tiny"\nexports', '"tinny"\nexports')
+    write_client(tmp_path, latebind=config)
+    assert "note:" not in latebind("-C", tmp_path, "plan").stderr

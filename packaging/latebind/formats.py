@@ -34,6 +34,8 @@ class Identity:
 class ProjectFormat(PackageFormat):
     """Files with one suffix, as a project makes them."""
 
+    is_built: bool = False
+    """Whether consumers build what they install from such files."""
     folder: str = ""
     """The folder in dist/ that such files are in; "" for dist/ itself."""
     is_semantic: bool = False
@@ -47,6 +49,11 @@ class ProjectFormat(PackageFormat):
     """Read name and version. Raises InputError when the file is not what its suffix says."""
     explain_foreign: Callable[[str, Config], str] = lambda _name, _config: ""
     """Why a file of this name is none of a project's packages, as in "it is ..."; "" when it is one."""
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether test cases show that consumers can use such files."""
+        return self.is_installed or self.is_built
 
 
 def identify_by_name(path: Path, form: re.Pattern[str], problem: str, advice: str = "") -> Identity:
@@ -87,3 +94,9 @@ def name_projects(config: Config, package: str) -> dict[Kind, str]:
 def installed_kinds() -> frozenset[Kind]:
     """The kinds of packages that consumers install."""
     return frozenset(form.kind for form in package_formats() if form.is_installed)
+
+
+@cache
+def verified_kinds() -> frozenset[Kind]:
+    """The kinds of packages that test cases are about."""
+    return frozenset(form.kind for form in package_formats() if form.is_verified)

@@ -14,7 +14,7 @@ from latebind.adopt.new import check_name, find_own_target, project_files, provi
 from latebind.config.file import load, tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
-from latebind.release.changelog import names, section
+from latebind.release.changelog import find_section
 from latebind.tables.targets import host_rid
 from testing.needs import official_header
 from tests.client import edit
@@ -193,5 +193,6 @@ def test_a_language_that_no_project_is_made_in_is_refused(latebind, tmp_path, op
 def test_the_changelog_has_a_section_for_the_first_release(write):
     files = write("demo", "c", "Acme")
     version = (tables_of(files["latebind.toml"]) or {})["project"]["version"]
-    assert names(files["CHANGELOG.md"], version)
-    assert section(files["CHANGELOG.md"], version) == "- The first version of demo."
+    found = find_section(files["CHANGELOG.md"], version)
+    assert found is not None
+    assert found.body == "- The first version of demo."

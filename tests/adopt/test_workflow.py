@@ -269,16 +269,70 @@ def test_the_short_form_passes_inputs_that_the_called_workflow_has():
         (f"{CHECKOUT.commit} # {CHECKOUT.version}", "v7", "is not pinned to a commit"),
         (pin_latebind(), "latebind[native,verify]==0.0.1", "installs latebind"),
         ("target: win-x64", "target: win-arm64", "no job builds it"),
+        ("target: win-x64", "target: win-arm64", "`native` has a row for win-arm64, but the project does not have"),
+        ('python-version: "3.12"', 'python-version: "3.9"', "`native` runs Python 3.9, which is older than 3.12"),
         ("  npm:\n", "  registry:\n", "has no job `npm` to publish"),
     ],
 )
 def test_what_is_out_of_date_is_reported_with_its_line(text, before, after, message):
     assert list_outdated(text, TABLES) == []
     old = text.replace(before, after, 1)
-    (problem,) = list_outdated(old, TABLES)
-    assert message in problem.message
+    (problem,) = (problem for problem in list_outdated(old, TABLES) if message in problem.message)
     line = old.splitlines()[problem.line - 1]
     assert after.strip() in line or line.strip() in ("native:", "release:")
+
+
+TESTED = {
+    "targets": {"include": ["linux-x64", "linux-arm64", "osx-arm64"], "osx-arm64": {"toolchain": "host"}},
+    "package": {name: KINDS[name] for name in ("wheel", "nuget", "npm")},
+}
+
+
+@pytest.mark.parametrize("reusable", [False, True])
+@pytest.mark.parametrize(
+    ("change", "messages"),
+    [
+        (
+            {"targets": {"include": ["linux-x64"]}},
+            [
+                "`native` has a row for osx-arm64",
+                "`tests` has a row for linux-arm64",
+                "`tests` has a row for osx-arm64",
+            ],
+        ),
+        ({"targets": {"include": ["linux-x64", "linux-arm64", "osx-arm64"]}}, ["`native` has a row for osx-arm64"]),
+        (
+            {"targets": {**TESTED["targets"], "include": [*TESTED["targets"]["include"], "win-x64"]}},
+            ["`tests` has no row for win-x64"],
+        ),
+        ({"package": {"wheel": KINDS["wheel"]}}, ["`nuget` publishes on", "`npm` publishes on"]),
+        (
+            {"package": {"nuget": KINDS["nuget"]}},
+            ["`tests` has a row for", "`pypi` publishes on PyPI", "`npm` publishes on"],
+        ),
+    ],
+    ids=["fewer-targets", "other-toolchain", "more-targets", "fewer-kinds", "no-wheel"],
+)
+def test_a_workflow_is_compared_with_the_one_of_the_present_configuration(change, messages, reusable):
+    old = render_workflow("demo", TESTED, branch="main", tests="tests", reusable=reusable)
+    assert list_outdated(old, TESTED, "tests") == []
+    tables = {**TESTED, **change}
+    problems = [problem.message for problem in list_outdated(old, tables, "tests")]
+    publishers = [message for message in messages if "publishes" in message]
+    for message in messages:
+        is_expected = not reusable or message not in publishers
+        message = message.replace("`native`", "`packages`") if reusable else message  # noqa: PLW2901
+        assert any(message in problem for problem in problems) == is_expected, problems
+    now = render_workflow("demo", tables, branch="main", tests="tests", reusable=reusable)
+    assert list_outdated(now, tables, "tests") == []
+
+
+def test_a_job_of_the_projects_own_may_have_rows_for_its_targets_alone():
+    job = "  gpu:\n    strategy: {{ matrix: {{ include: [{{ target: {} }}] }} }}\n"
+    text = render_workflow("demo", TESTED, branch="main")
+    assert list_outdated(text + job.format("linux-x64"), TESTED) == []
+    (problem,) = list_outdated(text + job.format("win-x64"), TESTED)
+    assert "the job `gpu` has a row for win-x64, but the project does not have this target" in problem.message
 
 
 @pytest.mark.parametrize(

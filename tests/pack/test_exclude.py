@@ -68,6 +68,7 @@ def test_a_list_that_changes_builds_the_target_again(latebind, project):
     edit(project / "latebind.toml", 'exclude = ["extra"]', "exclude = []")
     refused = latebind("-C", project, "build", "--target", "win-x64")
     assert_refused(refused, "package.extra.component: no install() rule has COMPONENT extra", "tiny")
+    assert refused.stderr.count("package.extra.component") == 1
 
 
 def test_test_cases_use_a_package_that_the_target_has(project):

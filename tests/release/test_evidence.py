@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from latebind.config.project import read_project
-from latebind.pack.record import RECORD
+from latebind.pack.record import RECORD, read_record
 from latebind.release.make import GateError, make_release
 from latebind.verify.report.report import read_report, report_json
 from tests.client import edit
+from tests.release.conftest import COMMIT
 
 
 @pytest.fixture
@@ -91,7 +92,30 @@ def test_a_dry_run_has_a_folder_of_its_own_and_says_whether_it_would_be_a_releas
     assert (done.returncode, "not publishable" in done.stdout) == (1, True), done.stderr
     assert (root / "out/dry-run/manifest.json").is_file()
     refused = latebind("-q", "-C", root, "release")
-    assert (refused.returncode, "Name one: --output out/1.2.3" in refused.stderr) == (2, True), refused.stderr
+    assert (refused.returncode, "sources: have no commit" in refused.stderr) == (1, True), refused.stderr
+    assert not (root / "out/1.2.3").exists()
+
+
+def test_a_release_without_a_named_folder_is_in_that_of_its_version(latebind, inputs):
+    root = inputs.project.config.root
+    done = latebind("-C", root, "release", env={"LATEBIND_COMMIT": COMMIT})
+    assert (done.returncode, "1.2.3" in done.stderr) == (0, True), done.stderr
+    assert (root / "out/1.2.3/manifest.json").is_file()
+
+
+@pytest.mark.parametrize("name", ["native/my_key.h", "python/tiny/src/tiny/local settings.py", "dotnet/Local.cs"])
+def test_a_file_that_git_does_not_track_is_not_released(inputs, name):
+    record = read_record(inputs.dist)
+    text = msgspec.json.encode(msgspec.structs.replace(record, untracked=(name,)))
+    (inputs.dist / RECORD).write_bytes(text)
+    assert_not_released(inputs, f"{name}: git does not track it")
+
+
+@pytest.mark.parametrize("tag", ["v1.2.3", "1.2.3", "release-1.2.3", "cpp/v1.2.3"])
+def test_a_version_that_is_tagged_on_another_commit_is_not_released(inputs, tag):
+    assert_not_released(inputs, f"tag {tag}: is a tag of 1.2.3 on the commit 222", tags={tag: "2" * 40})
+    root = inputs.project.config.root
+    assert not make_release(replace(inputs, tags={tag: COMMIT}), root.parent / "out", dry_run=False).blockers
 
 
 def test_the_commands_refuse_a_stale_dist_without_build(latebind, inputs):

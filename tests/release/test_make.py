@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from urllib.parse import unquote
 
 import msgspec
 import pytest
@@ -33,7 +34,7 @@ def test_it_holds_all_that_was_promised_and_its_sums_are_right(release_inputs, t
         "SHA256SUMS", "VERIFY.md",
     }  # fmt: skip
     assert sum(name.startswith("sbom/") for name in files) == 8  # two wheels, a nupkg, three npm packages, two SDKs
-    assert files["CHANGELOG.md"] == b"# tiny 1.2.3\n\n- Adds numbers faster.\n"
+    assert files["CHANGELOG.md"] == b"# tiny 1.2.3 - 2026-11-20\n\n- Adds numbers faster.\n"
     manifest = json.loads(files["manifest.json"])
     assert manifest["publishable"]
     assert manifest["runtimes"] == [{"name": "onnxruntime", "minimum": "1.20"}]
@@ -52,11 +53,19 @@ def test_a_download_without_folders_is_verified_by_its_checksums(release_inputs,
             shutil.copy(path, tmp_path / "flat")
     run_checked(shutil.which("sha256sum"), "--check", "--quiet", "--strict", "SHA256SUMS", cwd=tmp_path / "flat")
     run_checked(shutil.which("sha256sum"), "--check", "--quiet", "logs.sha256", cwd=tmp_path / "out/reports")
-    assert "href=" not in (tmp_path / "flat/index.html").read_text("utf-8")
     guide = (tmp_path / "flat/VERIFY.md").read_text("utf-8")
     assert "sha256sum --check --ignore-missing SHA256SUMS" in guide
     assert "gh attestation verify SHA256SUMS --repo" in guide
     assert not check_release(tmp_path / "out").problems
+
+
+def test_the_page_links_every_package_sbom_and_report(release_inputs, tmp_path):
+    make_release(release_inputs, tmp_path / "out", dry_run=False)
+    links = re.findall(r'href="([^"]*)"', (tmp_path / "out/index.html").read_text("utf-8"))
+    named = {unquote(link) for link in links}
+    assert {name for name in named if not (tmp_path / "out" / name).is_file()} == set()
+    files = {name for name in tree(tmp_path / "out") if not name.startswith("reports/logs")}  # logs, their checksums
+    assert files - named == {"index.html", "latebind.toml", "reports/verify.md", "reports/verify.xml"}
 
 
 def test_files_that_share_a_name_are_refused(tmp_path):
@@ -196,6 +205,24 @@ def test_a_changelog_without_the_version_is_told(release_inputs, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("section", "why"),
+    [
+        ("## [1.2.3]\n\n### Added\n", r"has no entry in the section \[1\.2\.3\]"),
+        ("## [1.2.3] - 2026-02-30\n\n- More.\n", r"says 2026-02-30 in the heading"),
+    ],
+    ids=["empty", "no-such-day"],
+)
+def test_a_section_that_says_nothing_or_has_no_real_date_is_not_released(release_inputs, tmp_path, section, why):
+    (tmp_path / "CHANGELOG.md").write_text(section, encoding="utf-8")
+    sources = replace(release_inputs, changelog=tmp_path / "CHANGELOG.md")
+    with pytest.raises(GateError, match=why):
+        make_release(sources, tmp_path / "out", dry_run=False)
+    make_release(sources, tmp_path / "out", dry_run=True)
+    checked = check_release(tmp_path / "out")
+    assert (checked.problems, [row.subject for row in checked.release.blockers]) == ((), ["changelog"])
+
+
 def previous(inputs, tmp_path, version, *exports):
     make_release(inputs, tmp_path / "last", dry_run=False)
     surface = json.loads((tmp_path / "last/api/api.json").read_bytes())
@@ -216,6 +243,32 @@ def test_a_break_with_a_major_version_is_shown(release_inputs, tmp_path):
     make_release(sources, tmp_path / "out", dry_run=False)
     assert "tiny_gone" in (tmp_path / "out/api/changes.md").read_text("utf-8")
     assert "tiny_gone" in (tmp_path / "out/index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("suffix", [".whl", ".nupkg", ".tgz", ".tar.gz", "-sdk.tar.gz"])
+def test_a_version_that_was_released_before_has_the_same_bytes(release_inputs, tmp_path, suffix):
+    sources = previous(release_inputs, tmp_path, "1.2.3")
+    make_release(sources, tmp_path / "out", dry_run=False)
+    file = tmp_path / "last/api/api.json"
+    surface = json.loads(file.read_bytes())
+    name = next(name for name in surface["packages"] if name.endswith(suffix))
+    surface["packages"][name] = "0" * 64
+    file.write_text(json.dumps(surface), encoding="utf-8")
+    why = rf"packages/{re.escape(name)}: 1\.2\.3 was released before with another file of this name"
+    for earlier in (tmp_path / "last", file):
+        with pytest.raises(GateError, match=why):
+            make_release(replace(sources, previous=earlier), tmp_path / "again", dry_run=True)
+    file.write_text(json.dumps({**surface, "version": "1.2.2"}), encoding="utf-8")
+    make_release(sources, tmp_path / "again", dry_run=False)
+
+
+def test_a_version_whose_earlier_bytes_are_unknown_is_not_released_again(release_inputs, tmp_path):
+    sources = previous(release_inputs, tmp_path, "1.2.3.0")
+    file = tmp_path / "last/api/api.json"
+    surface = json.loads(file.read_bytes())
+    file.write_text(json.dumps({**surface, "packages": {}}), encoding="utf-8")
+    with pytest.raises(GateError, match=r"has the version 1\.2\.3, which was released before"):
+        make_release(sources, tmp_path / "out", dry_run=False)
 
 
 def test_a_last_release_that_cannot_be_read_is_named(release_inputs, tmp_path):

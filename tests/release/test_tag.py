@@ -10,7 +10,7 @@ import pytest
 from latebind.errors import InputError
 from latebind.release.check import check_release
 from latebind.release.make import GateError, make_release
-from latebind.release.tag import Tag, check_tag, read_tag
+from latebind.release.tag import Tag, check_tag, list_tags, read_tag
 from tests.programs import run_checked
 
 pytestmark = pytest.mark.builds
@@ -51,6 +51,21 @@ def test_the_tag_is_that_of_the_run(environment):
 def test_an_option_that_names_no_tag_or_another_one_is_refused(option, why):
     with pytest.raises(InputError, match=why):
         read_tag(option, WRONG[0])
+
+
+def test_the_tags_of_a_version_are_found_whatever_their_prefix(tmp_path):
+    git = ["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b"]
+    run_checked(*git, "init", "-q")
+    run_checked(*git, "commit", "-q", "--allow-empty", "-m", "One")
+    commit = run_checked(*git, "rev-parse", "HEAD").strip()
+    ours = ["1.2.3", "V1.2.3", "tiny-1.2.3", "tiny/v1.2.3.0"]
+    any_prefix = [*ours, "release-1.2.3", "releases/v1.2.3", "cpp11-1.2.3", "other-v1.2.3"]
+    for tag in [*any_prefix, "v1.2.4", "v11.2.3", "v1.2.3-rc.1", "latest", "0.1.2.3", "v1.2.3-1"]:
+        run_checked(*git, "tag", tag)
+    run_checked(*git, "tag", "-m", "annotated", "v1.2.3")
+    assert list_tags(tmp_path, "tiny", "1.2.3") == dict.fromkeys(sorted([*any_prefix, "v1.2.3"]), commit)
+    assert list_tags(tmp_path, "tiny", "1.2.3", "v1.2.3").keys() == {*ours, "v1.2.3"}
+    assert list_tags(tmp_path / "none", "tiny", "1.2.3") == {}
 
 
 @pytest.mark.parametrize("dry_run", [False, True])

@@ -37,7 +37,7 @@ def row(state="passed", **fields):
     return CaseResult(id=identity, outcome=state, **case, **{**rest, **fields})
 
 
-def report(*cases, packages=("x.tar.gz",), machine=None):
+def report(*cases, packages=("x.snupkg",), machine=None):
     """A report of one machine; packages are names, or names with hashes."""
     digests = dict(packages) if isinstance(packages, dict) else dict.fromkeys(packages, HASH)
     machines = (machine or {"target": "linux-x64", "system": "Linux", "python": "3.11.7"},)

@@ -47,7 +47,7 @@ def project(tmp_path_factory):
     (root / "verify/smoke.py").write_text(SMOKE, encoding="utf-8")
     (root / "verify/expected.json").write_text("5", encoding="utf-8")
     printed = run_checked(*CLI, "-C", root, "verify", "--kit", root.parent / "made", timeout=300)
-    assert "3 packages" in printed, printed
+    assert "4 packages" in printed, printed
     return SimpleNamespace(root=root, kit=root.parent / "made", dist=root / "dist")
 
 
@@ -67,7 +67,7 @@ def merge(project, results, to):
 
 def test_it_has_the_packages_the_consumers_and_this_latebind(project):
     files = read_all(project.kit)
-    packages = {f"packages/{path.name}" for path in project.dist.iterdir() if path.suffix in {".whl", ".nupkg"}}
+    packages = {f"packages/{path.name}" for path in project.dist.iterdir() if path.suffix in {".whl", ".nupkg", ".gz"}}
     assert {name for name in files if name.startswith("packages/")} == packages
     assert {"project/verify/smoke.py", "project/verify/expected.json", "project/latebind.toml"} <= files.keys()
     assert "project/native/tiny.c" not in files

@@ -24,6 +24,7 @@ def test_packages_are_found_by_their_names(project_root):
         ("npm", "acme-tiny-1.2.3.tgz"),
         ("npm", "acme-tiny-linux-x64-1.2.3.tgz"),
         ("wheel", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"),
+        ("sdist", "tiny-1.2.3.tar.gz"),
     ]
 
 
@@ -43,6 +44,9 @@ def test_a_folder_that_is_not_there_is_refused_with_the_command_that_makes_packa
         ("Tiny.*.nupkg", "Tiny", "Other", None, "Other.1.2.3.nupkg is of another project"),
         ("tiny-*.whl", "-1.2.3-py3-none-manylinux_2_28_x86_64", "", None, "tiny.whl is not a valid wheel name"),
         ("acme-tiny-1.2.3.tgz", "1.2.3", "1.2.4", None, "is not of version 1.2.3"),
+        ("tiny-1.2.3.tar.gz", "1.2.3", "1.2.4", None, "is not of version 1.2.3"),
+        ("tiny-1.2.3.tar.gz", "tiny", "other", None, "is of another project"),
+        ("tiny-1.2.3.tar.gz", "", "", 700, "is not a readable"),
         ("acme-tiny-1.2.3.tgz", "1.2.3", "linux-x64-1.2.3-rc.1", None, "is not of version 1.2.3"),
         ("acme-tiny-1.2.3.tgz", "tiny", "tidy", None, "is of another project"),
         ("acme-tiny-1.2.3.tgz", "1.2.3", "win32-x64-1.2.3", 200, "is not a readable tar archive"),

@@ -25,7 +25,7 @@ from latebind.tables.targets import targets
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from latebind.ecosystems.publishing import Publisher
     from latebind.model import Target
@@ -38,6 +38,11 @@ _USES = re.compile(r"^\s*(?:- )?uses: (?P<name>[\w.-]+/[\w./-]+)@(?P<ref>\S+)(?:
 _REQUIREMENT = re.compile(r"^\s*(?:LATEBIND|latebind): \"(?P<text>latebind\[.*)\"")
 _JOB = re.compile(r"^  (?P<name>[\w-]+):\s*(?:#.*)?$")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_WORD = re.compile(r"[\w-]+")
+_ROW = re.compile(r"(?:^|[\s{])(?:target|rid|native): ?")
+_PYTHON = re.compile(r"python-version: [\"']?(3\.\d+)\b")
+_GENERATED = ("native", "packages", "tests")
+"""The jobs whose rows are targets; of the short form, the job `packages` lists those that the job `native` builds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,17 +181,58 @@ def _installed_commit() -> str:
     return commit if _COMMIT.fullmatch(commit) else ""
 
 
-def list_outdated(text: str, tables: dict[str, Any]) -> list[Outdated]:
-    """What is out of date in a workflow; other edits are the project's own."""
+def list_outdated(text: str, tables: dict[str, Any], tests: str = "") -> list[Outdated]:
+    """What is out of date in a workflow, compared with what would be written now; other edits are the project's own.
+
+    `tests` is as in render_workflow().
+    """
     lines = text.splitlines()
-    jobs = {match["name"]: number for number, line in enumerate(lines, 1) if (match := _JOB.match(line))}
-    is_reusable = f"{_REPOSITORY}/" in text
-    return [
-        *_check_pins(lines),
-        *_check_requirement(lines),
-        *_check_targets(lines, jobs, list_native_targets(tables)),
-        *([] if is_reusable or "release" not in jobs else _check_publishers(jobs, list_publishers(tables))),
-    ]
+    now = render_workflow("", tables, branch="", tests=tests, reusable=f"{_REPOSITORY}/" in text)
+    jobs, wanted = _read_jobs(lines), _read_jobs(now.splitlines())
+    included = frozenset(tables.get("targets", {}).get("include", ()))
+    return sorted(
+        [
+            *_check_pins(lines),
+            *_check_requirement(lines),
+            *_check_unbuilt(jobs, list_native_targets(tables)),
+            *(problem for name, job in jobs.items() for problem in _check_job(name, job, wanted, included)),
+            *_check_publishers(jobs, list_publishers(tables)),
+        ],
+        key=lambda problem: problem.line,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """A job of a workflow: where it begins, what it says, and the targets and Pythons of its rows, by their lines."""
+
+    line: int
+    text: str
+    targets: Mapping[str, int]
+    pythons: Mapping[str, int]
+
+
+def _read_jobs(lines: list[str]) -> dict[str, _Job]:
+    """The jobs of a workflow by name. The file is read by lines, since only an extra of latebind has YAML."""
+    plain = [re.sub(r"(^|\s)#.*", "", line) for line in lines]
+    begin = plain.index("jobs:") if "jobs:" in plain else len(plain)
+    starts = [(match["name"], number) for number in range(begin, len(plain)) if (match := _JOB.match(plain[number]))]
+    jobs = {}
+    for (name, start), (_, end) in zip(starts, [*starts[1:], ("", len(plain))], strict=True):
+        rows = list(enumerate(plain[start:end], start + 1))
+        jobs[name] = _Job(
+            line=start + 1,
+            text="\n".join(plain[start:end]),
+            targets={
+                rid: number
+                for number, row in rows
+                if _ROW.search(row)
+                for rid in _WORD.findall(row)
+                if rid in targets()
+            },
+            pythons={match[1]: number for number, row in rows if (match := _PYTHON.search(row))},
+        )
+    return jobs
 
 
 def _check_pins(lines: list[str]) -> Iterator[Outdated]:
@@ -235,24 +281,56 @@ def _check_requirement(lines: list[str]) -> Iterator[Outdated]:
             )
 
 
-def _check_targets(lines: list[str], jobs: dict[str, int], native: list[Target]) -> Iterator[Outdated]:
-    text = "\n".join(line.partition(" #")[0] for line in lines)
+def _check_unbuilt(jobs: Mapping[str, _Job], native: list[Target]) -> Iterator[Outdated]:
+    """Targets that the system's compiler builds, and no job."""
+    building = [job for name, job in jobs.items() if name == "native" or ("native" not in jobs and name != "tests")]
     for target in native:
-        if target.runner and not re.search(rf"(?<![\w-]){re.escape(target.rid)}(?![\w-])", text):
+        if target.runner and not any(target.rid in _WORD.findall(job.text) for job in building):
             yield Outdated(
-                line=jobs.get("native", 1),
+                line=jobs["native"].line if "native" in jobs else 1,
                 message=f'{target.rid} has toolchain = "host", but no job builds it',
                 advice="Run latebind ci --force, or add the target to the job `native`.",
             )
 
 
-def _check_publishers(jobs: dict[str, int], publishers: list[Publisher]) -> Iterator[Outdated]:
-    for publisher in publishers:
-        if publisher.job not in jobs:
+def _check_job(name: str, job: _Job, wanted: Mapping[str, _Job], included: frozenset[str]) -> Iterator[Outdated]:
+    """Rows of a job for targets and Pythons that it would not have now, and targets that its tests lack."""
+    now = wanted.get(name)
+    expected = included if name not in _GENERATED else frozenset(now.targets) if now is not None else frozenset()
+    for rid, line in job.targets.items():
+        if rid not in expected:
+            why = (
+                "but the project does not have this target" if rid not in included else "but needs none for this target"
+            )
+            advice = f"Run latebind ci --force, or remove {rid} from the job."
+            yield Outdated(line=line, message=f"the job `{name}` has a row for {rid}, {why}", advice=advice)
+    if now is None:
+        return
+    for rid in sorted(now.targets.keys() - set(_WORD.findall(job.text))) if name == "tests" else ():
+        advice = f"Run latebind ci --force, or add {rid} to the job."
+        yield Outdated(line=job.line, message=f"the job `tests` has no row for {rid}", advice=advice)
+    for python, line in job.pythons.items():
+        if now.pythons and Version(python) < min(map(Version, now.pythons)):
+            newest = max(now.pythons, key=Version)
+            message = f"the job `{name}` runs Python {python}, which is older than {newest}"
+            yield Outdated(line=line, message=message, advice=f'Write python-version: "{newest}".')
+
+
+def _check_publishers(jobs: Mapping[str, _Job], wanted: list[Publisher]) -> Iterator[Outdated]:
+    """Jobs that publish what the project does not pack, and packages that no job publishes, if it publishes at all."""
+    publishers: tuple[Publisher, ...] = collect("publishing", "PUBLISHERS")
+    for publisher in publishers if "release" in jobs else ():
+        if publisher in wanted and publisher.job not in jobs:
             yield Outdated(
-                line=jobs["release"],
+                line=jobs["release"].line,
                 message=f"has no job `{publisher.job}` to publish packages that the configuration lists",
                 advice="Run latebind ci --force, or remove the job `release` if you publish elsewhere.",
+            )
+        elif publisher not in wanted and publisher.job in jobs:
+            yield Outdated(
+                line=jobs[publisher.job].line,
+                message=f"the job `{publisher.job}` publishes on {publisher.title}, but nothing is packed for it",
+                advice="Run latebind ci --force, or remove the job.",
             )
 
 

@@ -299,7 +299,7 @@ class NativeBuild:
             if component not in existing:
                 raise self.config.problem_at(
                     f"package.{package}.component",
-                    f"package.{package}.component: no install() rule has COMPONENT {component}",
+                    f"no install() rule has COMPONENT {component}",
                     f"{begin} write install(TARGETS mylib COMPONENT {component}). COMPONENT must come before "
                     "LIBRARY and RUNTIME: after one of them, it applies to that kind of file only.",
                     BuildError,

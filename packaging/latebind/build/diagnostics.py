@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path, PurePosixPath
 
@@ -102,3 +103,11 @@ def relative(text: str, root: Path) -> str:
 def _compiler_error(match: re.Match[str]) -> str:
     position = f"{match['line']}{match['column'] or ''}" if match["line"] else match["row"]
     return f"{match['file']}:{position}: error: {match['text']}"
+
+
+def own_words(output: str) -> str:
+    """The message of latebind's own hook, without the frontend's traceback around it; "" when it was not the hook."""
+    _, separator, text = output.rpartition("latebind.errors.")
+    lines = [line.strip() for line in text.partition(": ")[2].splitlines()]
+    relevant = itertools.takewhile(lambda line: line and not line.startswith(("ERROR ", "error: ", "hint: ")), lines)
+    return "\n  ".join(relevant) if separator else ""

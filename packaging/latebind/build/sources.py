@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ _NATIVE = re.compile(
     re.IGNORECASE,
 )
 """Names of files that CMake and compilers read."""
+_COMPONENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _NO_SOURCES = MSBUILD_OUTPUTS | {"node_modules"}
 _LOADER = "latebind's loader"
 _MSBUILD = (
@@ -94,13 +96,50 @@ def hash_inputs(project: Project) -> dict[str, str]:
 
     Ends of lines do not count, because a checkout on Windows has others.
     """
-    config, files = project.config, native_files(project)
-    for path in (config.root / name for name in {*config.list_sources().values(), *config.wheel_sources.values()}):
-        files += list_tree(path, without=_NO_SOURCES, outputs=project.outputs) if path.is_dir() else [path]
-    names = {Path(os.path.relpath(path, config.root)).as_posix(): path for path in files if path.is_file()}
-    hashes = {name: _hash_text(path.read_bytes()) for name, path in sorted(names.items()) if path != config.file}
+    config, files = project.config, {**list_inputs(project), **list_wheel_sources(project)}
+    hashes = {name: _hash_text(path.read_bytes()) for name, path in sorted(files.items()) if path != config.file}
     hashes[config.file.name] = _hash_text(config.content)  # as it was read: it may have changed since
     return {**dict(sorted(hashes.items())), _LOADER: hash_tree(loader_dir(config), modes=False)}
+
+
+def list_unnamed_components(project: Project) -> dict[str, str]:
+    """The components, by package, that no CMake file of the native code names; a variable may hold one nevertheless."""
+    config = project.config
+    if config.is_built_elsewhere:
+        return {}
+    files = (path for path in native_files(project) if path.name == "CMakeLists.txt" or path.suffix == ".cmake")
+    words = {word for path in files for word in _COMPONENT.findall(path.read_text("utf-8", "replace"))}
+    return {name: package.component for name, package in config.packages.items() if package.component not in words}
+
+
+def list_inputs(project: Project) -> dict[str, Path]:
+    """The files that packages are made from, by path from the configuration's folder, but those in wheels' folders."""
+    config, files = project.config, native_files(project)
+    for path in (config.root / name for name in config.list_sources().values()):
+        files += _list_files(project, path)
+    return _name_files(config, files)
+
+
+def list_wheel_sources(project: Project) -> dict[str, Path]:
+    """The files of the folders of wheels, in the same way; the backend packs some of them."""
+    config = project.config
+    files = (_list_files(project, config.root / source) for source in config.wheel_sources.values())
+    return _name_files(config, chain.from_iterable(files))
+
+
+def list_forced(project: Project) -> dict[str, Path]:
+    """The files that the force-include tables of wheels name, in the same way."""
+    config = project.config
+    paths = (path for source in config.wheel_sources.values() for path in forced_includes(config.root / source))
+    return _name_files(config, chain.from_iterable(_list_files(project, path) for path in paths))
+
+
+def _list_files(project: Project, path: Path) -> list[Path]:
+    return list_tree(path, without=_NO_SOURCES, outputs=project.outputs) if path.is_dir() else [path]
+
+
+def _name_files(config: Config, files: Iterable[Path]) -> dict[str, Path]:
+    return {Path(os.path.relpath(path, config.root)).as_posix(): path for path in files if path.is_file()}
 
 
 def outside_hash(source: Path, outputs: Folders) -> str:

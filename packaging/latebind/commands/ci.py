@@ -39,7 +39,7 @@ def _ci(arguments: argparse.Namespace) -> int:
     repository = find_repository(config.root)
     file = repository / WORKFLOW
     if arguments.check:
-        return _report(file, list_outdated(_read(file), tables), repository)
+        return _report(file, list_outdated(_read(file), tables, find_tests(config.root)), repository)
     if file.exists() and not arguments.force:
         raise InputError(
             "already exists",

@@ -84,9 +84,11 @@ def declare_cibuildwheel(add: Add) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
+    from latebind.build.sources import list_unnamed_components
     from latebind.pack.planned import plan_packages
     from latebind.pack.render import not_made
     from latebind.preconditions import refuse_missing
+    from latebind.system.log import LOG
     from latebind.verify.cases.scenarios import refuse_unknown_scenarios
 
     project = open_project(arguments)
@@ -95,6 +97,11 @@ def _plan(arguments: argparse.Namespace) -> int:
     refuse_missing(config.file, config.list_sources() | verify.list_scripts(), config.list_folders())
     refuse_unknown_scenarios(verify.own, config.file.name)
     plan = plan_packages(config, rids)
+    for name, component in list_unnamed_components(project).items():
+        LOG.say(
+            f"note: {config.file.name}: package.{name}.component: no CMake file names {component}\n"
+            f"  help: latebind pack fails if no install() rule has COMPONENT {component}"
+        )
     if arguments.format == "json":
         print_json({"files": list(map(asdict, plan.files)), "not_made": list(map(asdict, plan.not_made))})
         return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind.commands.common import Add, add_format, new_folder, open_project, print_json
 from latebind.errors import LatebindError
+from latebind.system.log import LOG
 from loadcheck.text import plural, printable
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def declare_release(add: Add) -> None:
         "--output",
         type=new_folder,
         metavar="DIR",
-        help="make the release in this folder; replaces a release of the same version (with --dry-run: by default "
-        "out/dry-run)",
+        help="make the release in this folder; replaces a release of the same version (default: out/VERSION, with "
+        "--dry-run out/dry-run)",
     )
     what.add_argument("--check", type=Path, metavar="FOLDER", help="check an existing release, offline")
     release.add_argument(
@@ -68,15 +69,13 @@ def _make(arguments: argparse.Namespace) -> int:
     """Make a folder; 1 for a dry run with blockers, which would not be a release."""
     from latebind.build.commit import source_commit, tagged_commit
     from latebind.release.make import ReleaseInputs, make_release
-    from latebind.release.tag import read_tag
+    from latebind.release.tag import list_tags, read_tag
 
     if arguments.publishable:
-        raise LatebindError("--publishable has no effect with --output", advice="Leave it out.")
-    if arguments.output is None and not arguments.dry_run:
-        raise LatebindError("the release has no folder", advice="Name one: --output out/1.2.3. To try: --dry-run.")
+        raise LatebindError("--publishable has no effect without --check", advice="Leave it out.")
     project = open_project(arguments)
     config = project.config
-    output = arguments.output or project.workdir / "out" / "dry-run"
+    output = arguments.output or project.workdir / "out" / ("dry-run" if arguments.dry_run else config.project.version)
     tag = read_tag(arguments.tag)
     if tag is not None:
         tag = replace(tag, commit=tagged_commit(config.root, tag.name) or tag.commit)
@@ -89,9 +88,11 @@ def _make(arguments: argparse.Namespace) -> int:
         previous=arguments.previous,
         commit=source_commit(config.file),
         tag=tag,
+        tags=list_tags(config.root, config.project.name, config.project.version, tag.name if tag else ""),
     )
     derived = make_release(sources, output.resolve(), dry_run=arguments.dry_run)
     _show(arguments.format, derived)
+    LOG.say(f"the release is in {output}")
     return int(bool(derived.blockers))
 
 
@@ -116,6 +117,8 @@ def _check(arguments: argparse.Namespace) -> int:
 def _show(
     form: str, derived: Derived | None, problems: Sequence[Contradiction] = (), notes: Sequence[str] = ()
 ) -> None:
+    from latebind.verify.report.gate import group_blockers
+
     blockers = derived.blockers if derived else ()
     if form == "json":
         blocked = list(map(asdict, blockers))
@@ -124,7 +127,7 @@ def _show(
         return
     for problem in problems:
         print(_entry(problem.file, problem.why, problem.fix))
-    for blocker in blockers:
+    for blocker in group_blockers(blockers):
         print(_entry(f"blocked: {blocker.subject}", blocker.why, blocker.fix))
     for note in notes:
         print(printable(note))

@@ -237,6 +237,11 @@ class Config:
             if package.wheel and package.wheel.source
         }
 
+    @property
+    def sdist_sources(self) -> dict[str, str]:
+        """The folders that sdists are made from, by package; none where your own build makes the files."""
+        return {} if self.document.native.build == "external" else self.wheel_sources
+
     def wheel_kind(self, package: str) -> str:
         """The kind of a package's wheel: which Pythons it serves; "" where it has none."""
         wheel = self.packages[package].wheel

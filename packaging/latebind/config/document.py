@@ -117,7 +117,7 @@ class Release(Table, frozen=True):
         dict[str, Annotated[str, Meta(min_length=1)]],
         Meta(
             description="Packages that may be released unverified, each with the reason. Each key is a kind (wheel, "
-            'nupkg, npm, jar or sdk), or a kind and a target: { "sdk/osx-x64" = "..." }.'
+            'sdist, nupkg, npm, jar or sdk), or a kind and a target: { "sdk/osx-x64" = "..." }.'
         ),
     ] = msgspec.field(default_factory=dict)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
 
-OUTPUTS = ("build", "stage", "dist", "reports")
+OUTPUTS = ("build", "stage", "dist", "reports", "out")
 """The folders that latebind writes in a working folder."""
 MSBUILD_OUTPUTS = frozenset({"bin", "obj"})
 """The folders that MSBuild writes next to a .csproj."""

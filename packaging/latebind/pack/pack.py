@@ -24,6 +24,7 @@ from latebind.model import Artifact, NotMade
 from latebind.pack.planned import plan_packages
 from latebind.pack.record import Ledger, Record
 from latebind.pack.render import describe_losses
+from latebind.pack.untracked import list_untracked
 from latebind.preconditions import refuse_missing
 from latebind.system.archive import source_date_epoch
 from latebind.system.log import LOG
@@ -87,7 +88,8 @@ def pack(project: Project, rids: Sequence[str]) -> PackResult:
     run = _start_run(project, stages, ledger.fresh, commit)
     try:
         refused = _make_all(run, ledger, plan.jobs)
-        losses = ledger.close(sources, commit)
+        made = [path for paths in run.files_by_job.values() for path in paths]
+        losses = ledger.close(sources, commit, list_untracked(project, stages, made))
     finally:
         shutil.rmtree(ledger.fresh, ignore_errors=True)
     for line in describe_losses(losses, included):

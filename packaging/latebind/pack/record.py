@@ -43,6 +43,8 @@ class Record(msgspec.Struct, frozen=True):
     """The hash of each file that packages are made from, as hash_inputs()."""
     packages: dict[str, PackedRow] = msgspec.field(default_factory=dict)
     """By their names in the ledger."""
+    untracked: tuple[str, ...] = ()
+    """What the packages are made from and git did not track, as list_untracked()."""
 
     @property
     def files(self) -> dict[str, str]:
@@ -127,10 +129,10 @@ class Ledger:
             self._new[name] = row
         return paths
 
-    def close(self, sources: Mapping[str, str], commit: str) -> Losses:
+    def close(self, sources: Mapping[str, str], commit: str, untracked: tuple[str, ...] = ()) -> Losses:
         """Put new files in their places, remove what only an earlier run made, and return what dist/ lost.
 
-        `sources` and `commit` are what the files of this run were made from.
+        `sources`, `commit` and `untracked` are what the files of this run were made from.
         """
         self._write(
             msgspec.structs.replace(self.record, packages={**self._old, **self._new})
@@ -150,7 +152,7 @@ class Ledger:
             if self._new[name].files
         }
         lost_targets = self.record.targets.difference(*(package.targets for package in self._new.values()))
-        self.record = Record(commit=commit, sources=dict(sources), packages=current_rows)
+        self.record = Record(commit=commit, sources=dict(sources), packages=current_rows, untracked=untracked)
         self._write(self.record)
         return Losses(
             tuple(removed),

@@ -30,13 +30,10 @@ def refuse_unready(config: Config, tag: str, *, dry_run: bool) -> None:
     project, file = config.project, find_changelog(config)
     for wrong in check_tag(Tag(name=tag), project.name, project.version, {}):
         raise InputError(f"{wrong.file}: {wrong.why}", advice=wrong.fix)
-    if not dry_run and (not file.is_file() or not changelog.names(file.read_text("utf-8"), project.version)):
-        text = "has no section" if file.is_file() else "does not exist, so it has no section"
-        raise InputError(
-            f"{text} [{project.version}] for the tag {tag}",
-            where=str(file),
-            advice=f"Write one: ## [{project.version}] - DATE.",
-        )
+    text = file.read_text("utf-8") if file.is_file() else ""
+    for why, fix in () if dry_run else changelog.find_faults(config, changelog.release_notes(config, text)):
+        why_absent = "" if file.is_file() else "does not exist, so it "
+        raise InputError(f"{why_absent}{why} for the tag {tag}", where=str(file), advice=fix)
     dirty = run_git(config.root, "status", "--porcelain", "--untracked-files=no").splitlines()
     if dirty:
         more = f" and {len(dirty) - _SHOWN} more" if len(dirty) > _SHOWN else ""
@@ -69,7 +66,7 @@ def clone_project(config: Config, folder: Path, rids: Sequence[str], tag: str) -
         file.write_text(limit_targets(file.read_text("utf-8"), rids), encoding="utf-8")
     notes = find_changelog(load(file))
     text = notes.read_text("utf-8")
-    if not changelog.names(text, config.project.version):
+    if changelog.find_section(text, config.project.version) is None:
         notes.write_text(text.replace(f"[{changelog.UNRELEASED}]", f"[{config.project.version}]", 1), encoding="utf-8")
     if not (folder / WORKFLOW).is_file():
         tables, place = tables_of(standalone_text(config)) or {}, root.relative_to(folder).as_posix()

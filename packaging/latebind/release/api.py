@@ -1,4 +1,4 @@
-"""The public surface of a release, exports and C headers, and its changes since the last release."""
+"""The public surface of a release, exports, C headers and package files, and its changes since the last release."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ class Surface(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Library -> target -> names."""
     headers: dict[str, dict[str, str]]
     """Header -> name -> declaration."""
+    packages: dict[str, str] = {}
+    """Package file -> its SHA-256. No index takes other bytes under a name that it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,9 @@ def surface(version: str, packages: Iterable[ReleasePackage]) -> Surface:
     """The surface of packages. Raises InputError where two of them hold different libraries of one name."""
     exports: dict[str, dict[str, list[str]]] = {}
     headers: dict[str, dict[str, str]] = {}
+    hashes: dict[str, str] = {}
     for package in packages:
+        hashes[package.artifact.path.name] = package.artifact.sha256
         for library, targets in package.exports.items():
             by_rid = exports.setdefault(library, {})
             for rid, names in targets.items():
@@ -55,7 +59,7 @@ def surface(version: str, packages: Iterable[ReleasePackage]) -> Surface:
                         advice="Pack both from one stage: latebind pack.",
                     )
         headers |= {name: declarations(text) for name, text in package.headers.items()}
-    return Surface(version, exports, headers)
+    return Surface(version, exports, headers, hashes)
 
 
 def api_json(surface: Surface) -> bytes:

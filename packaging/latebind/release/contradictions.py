@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.build.sbom import read_sbom, version_range
-from latebind.formats import find_format, installed_kinds
+from latebind.formats import find_format, verified_kinds
 from latebind.release.api import may_break
 from latebind.release.layout import CONFIG, PACKAGES, SURFACE, VERIFICATION
 from latebind.semver import LARGEST_IN_NPM, semantic_version, version_of
@@ -42,6 +42,7 @@ def contradictions(derived: Derived) -> Iterator[Contradiction]:
     yield from _check_verified(derived)
     yield from _check_audit(derived)
     yield from _check_breaks(derived)
+    yield from _check_replaced(derived)
 
 
 def find_stale(dist: Path, record: Record, changes: Sequence[str]) -> Iterator[Contradiction]:
@@ -94,7 +95,7 @@ def _check_verified(derived: Derived) -> Iterator[Contradiction]:
         if name not in here:
             yield Contradiction(file=VERIFICATION, why=f"names {name}, which is not in {PACKAGES}/", fix=fix)
         elif name not in verified:
-            if here[name].kind not in installed_kinds():
+            if here[name].kind not in verified_kinds():
                 continue
             yield Contradiction(file=f"{PACKAGES}/{name}", why=f"is not among the packages of {VERIFICATION}", fix=fix)
         elif verified[name] != here[name].sha256:
@@ -120,3 +121,17 @@ def _check_breaks(derived: Derived) -> Iterator[Contradiction]:
     for change in breaks:
         why = f"{change.how} since {derived.old.version}, which breaks callers: {change.what}"
         yield Contradiction(file=SURFACE, why=why, fix=fix)
+
+
+def _check_replaced(derived: Derived) -> Iterator[Contradiction]:
+    """Check that a version that was released before is released with the same bytes."""
+    old, new = derived.old, derived.new
+    if old is None or Version(old.version) != Version(new.version):
+        return
+    fix = f"No index replaces a file: set another version than {new.version} in {CONFIG}, and pack and verify it."
+    if not old.packages:
+        yield Contradiction(file=CONFIG, why=f"has the version {new.version}, which was released before", fix=fix)
+    for name, released in sorted(old.packages.items()):
+        if new.packages.get(name, released) != released:
+            why = f"{new.version} was released before with another file of this name (SHA-256 {released[:16]}...)"
+            yield Contradiction(file=f"{PACKAGES}/{name}", why=why, fix=fix)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from latebind.checks.policy import project_policy
 from latebind.config.config import Config
@@ -19,7 +20,7 @@ from latebind.release import api, layout
 from latebind.release.facts import Origin, manifest, obstacles
 from latebind.release.packages import ReleasePackage, read_packages
 from latebind.templates import render
-from latebind.verify.report.gate import GATE_RENDERERS, Blocker, judge_gate, list_package_files
+from latebind.verify.report.gate import GATE_RENDERERS, Blocker, group_blockers, judge_gate, list_package_files
 from latebind.verify.report.render import renderings
 from latebind.verify.report.report import Report, read_log, read_report
 from latebind.verify.report.view import report_count, view_of
@@ -88,11 +89,14 @@ def derive(folder: Path, origin: Origin) -> Derived:
         project=config.project,
         origin=origin,
         packages=packages,
-        folders={package.artifact.path: package.artifact.path.relative_to(folder).as_posix() for package in packages},
+        links={
+            package.artifact.path: quote(package.artifact.path.relative_to(folder).as_posix()) for package in packages
+        },
         runtimes=config.document.runtime,
         audit=count_line(audit),
         verification=report_count(report),
         blockers=blockers,
+        groups=group_blockers(blockers),
         surface=page_of_api,
         changelog=changelog,
     )

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -19,6 +20,7 @@ from latebind.formats import installed_kinds
 from latebind.model import State
 from latebind.pack.record import RECORD
 from latebind.release import changelog
+from latebind.release.tag import is_for
 from latebind.verify.report.gate import Blocker, absent, is_required, patterns
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.text import plural
@@ -28,7 +30,10 @@ if TYPE_CHECKING:
     from latebind.verify.report.report import Report
 
 _SHOWN = 5
-_AGAIN = "Then pack and verify again: latebind pack --target all, latebind verify."
+_AGAIN = (
+    "Pack and verify again: latebind pack --target all, latebind verify. Test cases that passed with the same packages "
+    "are remembered, so that only what changed runs."
+)
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -38,6 +43,10 @@ class Origin(msgspec.Struct, frozen=True):
     sources: str = ""
     """The SHA-256 of what the packages were made from, as the record next to them says."""
     source_date_epoch: int = 0
+    untracked: tuple[str, ...] = ()
+    """What the packages were made from and git did not track, so that the commit lacks it."""
+    tags: dict[str, str] = msgspec.field(default_factory=dict)
+    """The tags of the version that are on other commits, each with its commit."""
     latebind: str = __version__
 
 
@@ -113,9 +122,10 @@ def obstacles(
 ) -> tuple[Blocker, ...]:
     """What prevents a release besides the gate.
 
-    These are an unknown origin, unreported test cases, targets without packages, and a silent changelog.
+    These are an unknown origin, files and tags that contradict the commit, unreported test cases, targets without
+    packages, and a silent changelog.
     """
-    unknown = _find_unknown(report, origin)
+    unknown = (*_find_unknown(report, origin), *_find_untracked(origin), *_find_tags(config, origin))
     return (*unknown, *_find_unreported(config, report), *_unmade(config, packages), *_untold(config, changes))
 
 
@@ -125,7 +135,9 @@ def _find_unknown(report: Report, origin: Origin) -> Iterator[Blocker]:
     if not origin.commit:
         why = "have no commit, so nothing shows what the packages were made from"
         yield Blocker(
-            subject="sources", why=why, fix=f"Commit all changes, or set {COMMIT_VARIABLE} without git. {_AGAIN}"
+            subject="sources",
+            why=why,
+            fix=f"Commit all changes, or set {COMMIT_VARIABLE} without git. {_AGAIN}",
         )
     elif source.commit != origin.commit:
         why = f"records {f'the commit {source.commit}' if source.commit else 'no commit'}, but the sources are at "
@@ -143,10 +155,31 @@ def _find_unknown(report: Report, origin: Origin) -> Iterator[Blocker]:
         yield Blocker(subject="verify.json", why=why, fix=_AGAIN)
 
 
+def _find_untracked(origin: Origin) -> Iterator[Blocker]:
+    for name in origin.untracked:
+        why = f"git does not track it, so {origin.commit or 'the commit'} lacks a file that packages are made from"
+        fix = f"Commit it (git add --force {quote(name)}), or move it out of the sources. {_AGAIN}"
+        yield Blocker(subject=name, why=why, fix=fix)
+
+
+def _find_tags(config: Config, origin: Origin) -> Iterator[Blocker]:
+    name, version = config.project.name, config.project.version
+    for tag, commit in origin.tags.items():
+        fix = (
+            f"Check out the tag and release that (git checkout {quote(tag)}), or set another version in latebind.toml."
+        )
+        other = (
+            ""
+            if is_for(tag, name, version)
+            else f" If it is a tag of something else, name this one's: --tag v{version}."
+        )
+        why = f"is a tag of {version} on the commit {commit}, but the packages are from {origin.commit}"
+        yield Blocker(subject=f"tag {tag}", why=why, fix=f"{fix}{other}")
+
+
 def _untold(config: Config, changes: str) -> Iterator[Blocker]:
-    if changes.partition("\n")[0] != changelog.heading(config, named=True):
-        version = config.project.version
-        yield Blocker(subject="changelog", why=f"has no section [{version}]", fix=f"Write one: ## [{version}] - DATE.")
+    for why, fix in changelog.find_faults(config, changes):
+        yield Blocker(subject="changelog", why=why, fix=fix)
 
 
 def _find_unreported(config: Config, report: Report) -> Iterator[Blocker]:

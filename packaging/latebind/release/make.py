@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from latebind.build.inside import refuse_links_outside
@@ -23,6 +23,7 @@ from latebind.release.facts import EarlierRelease, Origin, read_earlier
 from latebind.release.tag import Tag, check_tag
 from latebind.system.archive import source_date_epoch
 from latebind.system.folders import replacing_folder
+from latebind.verify.report.gate import group_blockers
 from latebind.verify.report.report import read_report
 from loadcheck.archive import sha256
 
@@ -44,6 +45,8 @@ class ReleaseInputs:
     commit: str = ""
     tag: Tag | None = None
     """The tag that the release is for. It must match the version and the commit."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """The tags of the version in the repository, each with its commit."""
 
 
 class GateError(LatebindError):
@@ -70,9 +73,7 @@ def make_release(sources: ReleaseInputs, output: Path, *, dry_run: bool) -> Deri
         _copy(sources, folder)
         (folder / layout.CHANGES).write_text(text, encoding="utf-8", newline="\n")
         try:
-            derived = derive(
-                folder, Origin(commit=sources.commit, sources=record.digest, source_date_epoch=source_date_epoch())
-            )
+            derived = derive(folder, _state_origin(sources, record))
         except InputError as error:  # the copy that it names is removed
             error.where = error.where.replace(str(folder / layout.PACKAGES), str(sources.dist))
             raise
@@ -85,6 +86,16 @@ def make_release(sources: ReleaseInputs, output: Path, *, dry_run: bool) -> Deri
             (folder / name).write_bytes(data)
         (folder / layout.SUMS).write_bytes(sums(folder, files_of(folder)))
     return derived
+
+
+def _state_origin(sources: ReleaseInputs, record: Record) -> Origin:
+    return Origin(
+        commit=sources.commit,
+        sources=record.digest,
+        source_date_epoch=source_date_epoch(),
+        untracked=record.untracked,
+        tags={name: commit for name, commit in sources.tags.items() if sources.commit and commit != sources.commit},
+    )
 
 
 def files_of(folder: Path) -> list[str]:
@@ -117,7 +128,7 @@ def _changes(config: Config, file: Path) -> str:
         why = (error.strerror if isinstance(error, OSError) else "") or str(error)
         advice = f"Write a changelog with a section ## [{version}] - DATE, or name another file: --changelog FILE."
         raise InputError(f"the changelog cannot be read: {why}", where=str(file), advice=advice) from error
-    return f"{changelog.heading(config, named=changelog.names(text, version))}\n\n{changelog.section(text, version)}\n"
+    return changelog.release_notes(config, text)
 
 
 def _copy(sources: ReleaseInputs, folder: Path) -> None:
@@ -148,9 +159,10 @@ def _assert_tagged(sources: ReleaseInputs, changes: str) -> None:
     project, version = config.project.name, config.project.version
     commits = {"sources": sources.commit, sources.report.name: read_report(sources.report).source.commit}
     wrong = list(check_tag(sources.tag, project, version, commits))
-    if changes.partition("\n")[0] != changelog.heading(config, named=True):
-        why, fix = f"has no section [{version}] for the tag {sources.tag.name}", f"Write one: ## [{version}] - DATE."
-        wrong.append(Contradiction(file=sources.changelog.name, why=why, fix=fix))
+    wrong += (
+        Contradiction(file=sources.changelog.name, why=f"{why} for the tag {sources.tag.name}", fix=fix)
+        for why, fix in changelog.find_faults(config, changes)
+    )
     if wrong:
         entries = [f"{problem.file}: {problem.why}\n  {problem.fix}" for problem in wrong]
         raise GateError("\n".join([f"the tag {sources.tag.name} cannot be released:", *entries]))
@@ -173,7 +185,9 @@ def _refuse(problems: Iterable[Contradiction]) -> None:
 def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
     _refuse(contradictions(derived))
     if derived.blockers and not dry_run:
-        blockers = [f"{blocker.subject}: {blocker.why}\n  {blocker.fix}" for blocker in derived.blockers]
+        blockers = [
+            f"{blocker.subject}: {blocker.why}\n  {blocker.fix}" for blocker in group_blockers(derived.blockers)
+        ]
         remaining = [f"... and {len(blockers) - _SHOWN} more"] if len(blockers) > _SHOWN else []
         advice = (
             "The release workflow verifies each target on a machine of its own and merges the reports (latebind verify "

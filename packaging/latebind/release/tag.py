@@ -6,13 +6,18 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
 from latebind.errors import InputError
 from latebind.release.contradictions import Contradiction
+from latebind.system.git import ask_git
 
 _TAGS = "refs/tags/"
+_FORMAT = "%(refname:strip=2)%00%(objectname)%00%(*objectname)"
+_START = re.compile(r"(?<![0-9.])[0-9]")
+"""Where a version may begin in a tag: after `v`, `release-`, `tiny/v`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +53,7 @@ def read_tag(option: str | None, environment: Mapping[str, str] | None = None) -
 def check_tag(tag: Tag, project: str, version: str, commits: Mapping[str, str]) -> Iterator[Contradiction]:
     """What in a release disagrees with its tag. `commits` are the recorded ones, by the file that records them."""
     matching = f"v{version}"
-    if not _is_for(tag.name, project, version):
+    if not is_for(tag.name, project, version):
         yield Contradiction(
             file=f"tag {tag.name}",
             why=f"does not match the version {version} of {project}",
@@ -64,11 +69,36 @@ def check_tag(tag: Tag, project: str, version: str, commits: Mapping[str, str]) 
             )
 
 
-def _is_for(tag: str, project: str, version: str) -> bool:
+def list_tags(root: Path, project: str, version: str, named: str = "") -> dict[str, str]:
+    """The tags of a version in the project's repository, each with its commit.
+
+    Without the `named` tag of a release, its prefix is unknown: a tag counts whatever is before the version. With it,
+    others count only where they are tags of the project.
+    """
+    lines = ask_git(root, "for-each-ref", f"--format={_FORMAT}", "refs/tags").splitlines()
+    tags = {name: peeled or object_ for name, object_, peeled in (line.split("\0") for line in lines)}
+    return {
+        name: commit
+        for name, commit in tags.items()
+        if is_for(name, project, version) or (not named and _find_version(name) == Version(version))
+    }
+
+
+def is_for(tag: str, project: str, version: str) -> bool:
     """Whether a tag is the version, also after `v`, or after the project's name as in `tiny-v1.2.3`."""
     pattern = rf"(?:{re.escape(project)}[-_/@])?v?(?P<version>\d.*)"
     match = re.fullmatch(pattern, tag, re.IGNORECASE)
+    return match is not None and _read_version(match["version"]) == Version(version)
+
+
+def _find_version(tag: str) -> Version | None:
+    """The version at the end of a tag; None where there is none."""
+    versions = (_read_version(tag[start.start() :]) for start in _START.finditer(tag))
+    return next(filter(None, versions), None)
+
+
+def _read_version(text: str) -> Version | None:
     try:
-        return match is not None and Version(match["version"]) == Version(version)
+        return Version(text)
     except InvalidVersion:
-        return False
+        return None

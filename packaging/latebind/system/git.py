@@ -32,6 +32,19 @@ def _list_local(git: Path) -> frozenset[str]:
     return frozenset(name for name in listed if not name.startswith("GIT_CONFIG"))
 
 
+def list_tracked(folder: Path) -> frozenset[Path] | None:
+    """The files that git tracks in the repository of a folder and its submodules, resolved; None where git cannot say.
+
+    A file behind a link is that file: git keeps only where the link leads.
+    """
+    try:
+        top = Path(run_git(folder, "rev-parse", "--show-toplevel")).resolve()
+        names = run_git(top, "ls-files", "-z", "--recurse-submodules").split("\0")
+    except (NotRun, ToolError):
+        return None
+    return frozenset(Path(os.path.abspath(top / name)) for name in names if name)  # noqa: PTH100  # as git names it
+
+
 def ask_git(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
     """The same; "" where git is missing or has no answer."""
     try:

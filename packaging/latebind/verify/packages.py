@@ -11,7 +11,7 @@ from latebind.build.sources import hash_inputs
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import InputError
-from latebind.formats import find_format, installed_kinds
+from latebind.formats import find_format, verified_kinds
 from latebind.model import Artifact
 from latebind.pack.pack import pack
 from latebind.pack.record import list_changes, read_record
@@ -25,7 +25,7 @@ from loadcheck.model import Rid, Sha256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packages:
-    """The packages that consumers install."""
+    """The packages that consumers install or build."""
 
     artifacts: tuple[Artifact, ...]
     source: Provenance
@@ -60,7 +60,7 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
         packed = pack(project, [*rids, *others])
         for missing in packed.not_made:
             LOG.say(not_made(missing))
-        artifacts = tuple(artifact for artifact in packed.artifacts if artifact.kind in installed_kinds())
+        artifacts = tuple(artifact for artifact in packed.artifacts if artifact.kind in verified_kinds())
         record, commit = packed.record, packed.record.commit
     source = Provenance(
         project=config.project.name,
@@ -73,7 +73,7 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
 
 
 def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
-    """The packages of a project that a folder holds and consumers install, sorted by name.
+    """The packages of a project that a folder holds and consumers install or build, sorted by name.
 
     Raises InputError when it is not a folder, holds none, or holds one that cannot be read or belongs to another
     version or project: that one would be installed and tested instead.
@@ -93,12 +93,12 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
 
 
 def list_artifacts(folder: Path) -> tuple[Artifact, ...]:
-    """The packages of any project in a folder that consumers install, sorted by name; () where there is none."""
+    """The packages of any project that consumers install or build from a folder, by name; () where there is none."""
     files = [(path, find_format(path.name)) for path in sorted(folder.iterdir())] if folder.is_dir() else []
     return tuple(
         Artifact(path=path.resolve(), kind=form.kind, sha256=Sha256(sha256(path)), size=path.stat().st_size)
         for path, form in files
-        if form is not None and form.is_installed
+        if form is not None and form.is_verified
     )
 
 

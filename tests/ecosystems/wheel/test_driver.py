@@ -55,12 +55,13 @@ def drive(tmp_path):
 @pytest.mark.parametrize(
     "action", [(), ("--threads", "4"), ("--fork",), ("--spawn",), ("--subprocess",), ("--import-before", "sqlite3")]
 )
-def test_every_way_ends_with_the_consumers_result(drive, action):
+def test_every_way_ends_with_the_consumers_result(drive, action, tmp_path):
     ended, result, seen = drive(*action)
     assert ended.returncode == 0, ended.output
     assert result["passed"] == ["a"]
     assert any("libc.so" in path for path in seen["libraries"])
     assert ("sqlite3" in result["modules"]) == (action == ("--import-before", "sqlite3"))
+    assert not (tmp_path / "__pycache__").exists()  # the folder is the project's
 
 
 @pytest.mark.parametrize(("action", "mode"), [(("--threads", "4"), "by-thread"), (("--fork",), "by-process")])

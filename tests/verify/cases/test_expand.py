@@ -199,7 +199,18 @@ def test_without_a_distribution_for_a_target_nothing_that_needs_a_runtime_is_pla
 
 def test_a_script_for_a_kind_of_package_that_is_not_made_gives_no_cases(tmp_path):
     cases = tiny_cases(tmp_path, change=lambda text: text.replace('nuget = { id = "Tiny" }', "") + 'dotnet = "x"\n')
-    assert {case.kind for case in cases} == {"wheel"}
+    assert {case.kind for case in cases} == {"wheel", "sdist"}
+
+
+@pytest.mark.parametrize("chosen", [(), ("works",)], ids=["all", "works"])
+def test_an_sdist_is_built_once_on_this_machine_whatever_a_project_chooses(chosen):
+    verify = msgspec.structs.replace(CONFIG.document.verify, own={USE.preset: VerifyOwn(scenarios=chosen)})
+    cases = [configured.case for configured in expand(change(verify=verify), everything=True)]
+    assert [case.id for case in cases if case.kind == "sdist"] == ["sdist/linux-x64/pip/no-runtime/from-sdist"]
+    foreign = Extent(pythons={LINUX: "3.11"}, home=Rid("win-x64"))
+    assert "sdist" not in {line.subject.consumers[line.consumer].kind for line in list_lines(CONFIG, [LINUX], foreign)}
+    native = msgspec.structs.replace(CONFIG.document.native, build="external")
+    assert "sdist" not in {configured.case.kind for configured in expand(change(native=native))}
 
 
 def test_only_a_target_with_a_sibling_is_tried_with_a_runtime_for_another_processor():
@@ -273,7 +284,7 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
     settings = VerifyOwn(scenarios=("works", "absent"), native_only=True)
     verify = msgspec.structs.replace(CONFIG.document.verify, own={USE.preset: settings})
     cases = expand(change(runtime=(USE,), verify=verify), others=("3.13",), everything=True)
-    assert {configured.case.scenario for configured in cases} == {"works", "absent"}
+    assert {configured.case.scenario for configured in cases} == {"works", "absent", "from-sdist"}
     assert {configured.python for configured in cases} == {"3.11"}
     for level, reason, says in (
         ("emulated", "not-emulated", "native_only"),
@@ -323,8 +334,9 @@ def test_a_package_needs_itself_and_all_that_those_it_requires_need():
 def test_a_project_without_a_runtime_is_tried_without_one(tiny):
     write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\n')
     config = load(tiny / "latebind.toml")
-    (configured,) = expand(config)
+    configured, of_sdist = expand(config)
     assert (configured.case.scenario, configured.case.version, configured.bound_runtime) == ("works", "", None)
+    assert of_sdist.case.kind == "sdist"
     assert configured.entries == ("",)
     assert questions(list_for(config)) == []
 

@@ -352,10 +352,25 @@ def test_without_the_packages_the_kinds_in_the_report_count(configure):
     assert "not verified: no test case of jar passed" in {blocker.why for blocker in gate.blockers}
 
 
+@pytest.mark.parametrize(("state", "word"), [("failed", "-k sdist"), ("not run", "-k sdist"), ("", "Add a consumer")])
+def test_an_sdist_that_pip_did_not_build_is_not_verified(configure, state, word):
+    sdist = PackageFile(name="tiny-1.2.3.tar.gz", kind="sdist")
+    case = {"kind": "sdist", "consumer": "pip", "runtime": "", "version": "", "scenario": "from-sdist"}
+    cases = [row(), *([row(state, **case)] if state else [])]
+    gate = judge_gate(configure(), report(*cases, packages=()), packages=[sdist])
+    (blocker,) = (blocker for blocker in gate.blockers if blocker.subject == sdist.name)
+    assert (blocker.subject, blocker.why) == (sdist.name, "not verified: no test case of sdist passed")
+    assert word in blocker.fix
+    assert not judge(configure(), row(), row(**case), packages=[sdist])
+    excused = configure('[release]\nunverified = { sdist = "no compiler there" }\n')
+    assert not judge(excused, *cases, packages=[sdist])
+
+
 @pytest.mark.parametrize("file", [SEVERAL, *sorted(ROOT.glob("examples/*/latebind.toml"))])
 def test_every_kind_of_several_and_the_examples_is_planned_or_has_a_reason(file: Path):
     config = load(file)
     kinds = {"wheel": "wheel", "nuget": "nupkg", "npm": "npm", "maven": "jar"}
     made = {kind for package in config.packages.values() for key, kind in kinds.items() if getattr(package, key, None)}
     packages = [PackageFile(name=kind, kind=kind, targets=config.document.targets.include) for kind in sorted(made)]
+    packages += [PackageFile(name="sdist", kind="sdist")] * bool(config.sdist_sources)
     assert not judge(config, *complete(config), packages=packages)

@@ -92,7 +92,7 @@ def test_a_machine_may_lack_what_is_for_other_targets_alone(only_first):
 
 
 def test_an_npm_package_for_musl_is_not_one_for_glibc():
-    files = ["x-linux-x64-musl-1.0.0.tgz", "x.tar.gz"]
+    files = ["x-linux-x64-musl-1.0.0.tgz", "x.snupkg"]
     merged = merge({"a": on(LINUX, row()), "b": on(WINDOWS, row(target="win-x64"), packages=files)})
     assert [package.file for package in merged.packages] == files
 
@@ -142,7 +142,7 @@ def test_the_command_refuses_and_leaves_nothing(latebind, tmp_path, two):
     document["packages"][0]["sha256"] = "f" * 64
     two[1].write_text(json.dumps(document), encoding="utf-8")
     ended = latebind("verify", "--merge", *two, "--output", tmp_path / "all")
-    assert_refused(ended, "the packages differ: x.tar.gz is 0000000000000000… in")
+    assert_refused(ended, "the packages differ: x.snupkg is 0000000000000000… in")
     assert not (tmp_path / "all").exists()
 
 

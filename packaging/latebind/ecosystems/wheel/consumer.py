@@ -22,12 +22,13 @@ from latebind.ecosystems.wheel.environment import (
 )
 from latebind.ecosystems.wheel.files import wheels_for, wheels_on
 from latebind.ecosystems.wheel.layouts import Start, start_consumer
+from latebind.ecosystems.wheel.sdist import run_sdist_case
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.model import Artifact, Outcome, State
 from latebind.text import ending
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.installers import consumer_environment
-from latebind.verify.cases.scenarios import LOADER, PYTHON
+from latebind.verify.cases.scenarios import LOADER, PIP, PYTHON
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.judge import expect, judge
@@ -244,6 +245,14 @@ CONSUMERS = (
         run=run_loader_case,
         is_cross_built=True,
         table="wheel",
+        find_runtime=lambda _runtime: "",
+    ),
+    Consumer(
+        names=(PIP,),
+        kind="sdist",
+        run=run_sdist_case,
+        table="wheel",
+        suits=lambda config, _runtime: bool(config.sdist_sources),
         find_runtime=lambda _runtime: "",
     ),
 )

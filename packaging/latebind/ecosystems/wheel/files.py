@@ -74,11 +74,24 @@ def _identify_sdist(path: Path) -> Identity:
     return Identity(name=name, version=str(version))
 
 
-def _explain_foreign(file_name: str, config: Config) -> str:
+def _explain_foreign_wheel(file_name: str, config: Config) -> str:
     try:
-        distribution, version, *_ = parse_wheel_filename(file_name)
+        name, version, *_ = parse_wheel_filename(file_name)
     except InvalidWheelFilename:
         return "not a valid wheel name"
+    return _explain_other(name, version, config)
+
+
+def _explain_foreign_sdist(file_name: str, config: Config) -> str:
+    try:
+        name, version = parse_sdist_filename(file_name)
+    except InvalidSdistFilename:
+        return "not a valid name of an sdist"
+    return _explain_other(name, version, config)
+
+
+def _explain_other(distribution: str, version: Version, config: Config) -> str:
+    """Why a distribution of that version is none of a project's; "" when it is one."""
     if distribution not in {canonicalize_name(config.wheel_name(package)) for package in config.packages}:
         return "of another project"
     if version != Version(config.project.version):
@@ -91,7 +104,7 @@ FORMATS = (
         _SUFFIX,
         name_project=lambda config, package: config.wheel_name(package),
         identify=_identify_wheel,
-        explain_foreign=_explain_foreign,
+        explain_foreign=_explain_foreign_wheel,
     ),
-    made_as(".tar.gz", identify=_identify_sdist),
+    made_as(".tar.gz", is_built=True, identify=_identify_sdist, explain_foreign=_explain_foreign_sdist),
 )

@@ -5,7 +5,6 @@ There is a wheel for each target and, where the project names CPythons, for each
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from latebind.build.diagnostics import own_words
 from latebind.build.extension import refuse_foreign
 from latebind.build.requirements import refuse_missing_requirements
 from latebind.build.sources import forced_includes, hash_sources, native_files
@@ -77,7 +77,7 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
             _call_backend(source, form, Path(aside), environment)
         except ToolError as error:
             raise BuildError(
-                _own_words(error) or f"{source.name} could not be built: {error.message}",
+                own_words(error.message) or f"{source.name} could not be built: {error.message}",
                 where=str(source),
             ) from error
         (artifact,) = Path(aside).iterdir()
@@ -112,14 +112,6 @@ def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, envi
         cause = getattr(error, "exception", None)
         why = getattr(cause, "traceback", None) or ""  # of a backend that cannot be imported
         raise (cause if isinstance(cause, ToolError) else ToolError(f"{error}\n{why}".rstrip())) from error
-
-
-def _own_words(error: ToolError) -> str:
-    """The message of latebind's own hook, without the frontend's traceback around it; "" when it was not the hook."""
-    _, separator, text = error.message.rpartition("latebind.errors.")
-    lines = [line.strip() for line in text.partition(": ")[2].splitlines()]
-    relevant = itertools.takewhile(lambda line: line and not line.startswith(("ERROR ", "error: ", "hint: ")), lines)
-    return "\n  ".join(relevant) if separator else ""
 
 
 def _move_into_place(path: Path, destination: Path) -> Path:
@@ -166,18 +158,16 @@ def _is_for(package: Package) -> bool:
 
 
 def _plan_sdists(planning: Planning) -> list[PackageJob]:
-    """None where latebind could not build the native files from one."""
     config, native = planning.config, planning.config.document.native
     version, inputs = config.project.version, (native.source, "loader", config.file.name)
     return [
         PackageJob(
             name=f"sdist {name}",
             package=name,
-            source=wheel.source,
-            files={sdist_file(config.wheel_name(name), version): (wheel.source, *inputs)},
+            source=source,
+            files={sdist_file(config.wheel_name(name), version): (source, *inputs)},
         )
-        for name, package in config.packages.items()
-        if native.build != "external" and (wheel := package.wheel) is not None and wheel.source
+        for name, source in config.sdist_sources.items()
     ]
 
 

@@ -140,9 +140,10 @@ class Line:
 
 def list_lines(config: Config, rids: Iterable[Rid], extent: Extent) -> tuple[Line, ...]:
     """What is known of the test cases of some targets without the index, in the order of the table."""
-    subjects = (subject for rid in rids for subject in _list_subjects(config, rid, extent.pythons[rid]))
-    return tuple(
-        line for subject in subjects for line in (*_list_ordinary(subject, extent), *_list_stand_ins(subject, extent))
+    subjects = [subject for rid in rids for subject in _list_subjects(config, rid, extent.pythons[rid])]
+    return (
+        *(line for one in subjects for line in (*_list_ordinary(one, extent), *_list_stand_ins(one, extent))),
+        *_list_sources([one for one in subjects if one.platform.rid == extent.home][:1]),
     )
 
 
@@ -231,7 +232,7 @@ def _has_distribution(runtime: RuntimeUse, rid: str) -> bool:
 
 def _list_ordinary(subject: _Subject, extent: Extent) -> Iterator[Line]:
     for scenario in SCENARIOS:
-        if not _is_tried(subject, scenario, extent):
+        if scenario.of_sources or not _is_tried(subject, scenario, extent):
             continue
         for consumer in name_consumers(scenario.consumers):
             if not _can_run(subject, scenario, consumer):
@@ -258,6 +259,14 @@ def _list_stand_ins(subject: _Subject, extent: Extent) -> Iterator[Line]:
         for consumer in IN_C:
             if consumer in subject.consumers:
                 yield Line(subject, scenario, consumer, subject.python, "latest" * stands_in, stands_in=stands_in)
+
+
+def _list_sources(subjects: Iterable[_Subject]) -> Iterator[Line]:
+    """What is tried once, whatever the runtime."""
+    for subject in subjects:
+        for scenario in (scenario for scenario in SCENARIOS if scenario.of_sources):
+            for consumer in (name for name in scenario.consumers if name in subject.consumers):
+                yield Line(subject, scenario, consumer, subject.python, "")
 
 
 def _is_tried(subject: _Subject, scenario: Scenario, extent: Extent) -> bool:

@@ -21,6 +21,8 @@ LOADER, NPM_LOADER = "c-loader", "c-loader-npm"
 """A program of latebind's own in C that loads each native library of the wheels, or of npm's packages."""
 C_NUPKG = "c-nupkg"
 """A C program that takes header and library out of the nupkgs."""
+PIP = "pip"
+"""pip, which builds wheels from sdists."""
 CMAKE, PKG_CONFIG = "sdk-cmake", "sdk-pkg-config"
 """A program in C or C++ that CMake or pkg-config finds an unpacked SDK archive for."""
 IN_C = (C_NUPKG, CMAKE)
@@ -99,6 +101,9 @@ class Scenario:
     """Whether each native library of the wheels is also loaded alone, and must change nothing in the process."""
     glue: bool = False
     """Whether it exists only for machines of the level glue, which run no runtime."""
+    of_sources: bool = False
+    """Whether it is about sources, which are the same for all targets: this machine tries it for its own, whatever
+    scenarios a project chooses."""
     in_c: tuple[System, ...] = ()
     """Where those machines try it, too: with programs in C, and a stand-in for the runtime (`standin/`)."""
     rare: bool = False
@@ -155,6 +160,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("loads-in-c", "a program in C loads each library, finds the names that it exports, and unloads it, twice",
         versions="none", computes=False, consumers=(LOADER, NPM_LOADER), glue=True, without_runtime=True,
         provider=True),
+    _ok("from-sdist", "pip builds the wheel in an environment without latebind, where it is imported", versions="none",
+        computes=False, consumers=(PIP,), of_sources=True, slow=True),
     # How it is installed.
     _ok("extra", "installed by name, with its extra if it has one, as a user would install it",
         Situation(by_name=True), needs="a wheel that installs the runtime", **_PYTHON),

@@ -28,13 +28,15 @@ if TYPE_CHECKING:
     from latebind.verify.report.report import CaseResult, Report
 
 _LONGEST = 300
+_NAMED = 3
+"""How many subjects of one reason are named."""
 _INSTEAD = "in place of others"
 _OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageFile:
-    """A package that consumers install: its file name, kind and targets; no targets if it is the same for all."""
+    """A package that consumers install or build: its file name, kind and targets; no targets if it is for all."""
 
     name: str
     kind: Kind
@@ -122,7 +124,7 @@ def judge_gate(
     ]
     here = {package.name for package in packages}
     others = ((package.file, find_format(package.file)) for package in report.packages if package.file not in here)
-    files = [PackageFile(name=name, kind=form.kind) for name, form in others if form is not None and form.is_installed]
+    files = [PackageFile(name=name, kind=form.kind) for name, form in others if form is not None and form.is_verified]
     blockers = [
         *_describe_stranger(config, report),
         *(blocker for pattern in required_patterns for blocker in _empty(pattern, report, missing)),
@@ -263,9 +265,9 @@ def _describe_blocker(report: Report, result: CaseResult, level: Level) -> Block
 
 
 def list_package_files(folder: Path) -> tuple[PackageFile, ...]:
-    """The packages in a folder that consumers install. Raises InputError for one that cannot be read."""
+    """The packages in a folder that test cases are about. Raises InputError for one that cannot be read."""
     forms = ((path, find_format(path.name)) for path in sorted(folder.iterdir()))
-    return tuple(_read(path, form) for path, form in forms if form is not None and form.is_installed)
+    return tuple(_read(path, form) for path, form in forms if form is not None and form.is_verified)
 
 
 def _find_unverified(
@@ -287,27 +289,51 @@ def _find_unverified(
         for key in untested if kind not in excused else ():
             if key not in excused:
                 reason = f'[release] unverified = {{ "{key}" = "REASON" }}'
-                fix = f"Add a consumer to [verify] and run latebind verify, or give a reason in {config.file.name}: "
+                fix = f"{_advise_verifying(report, kind, key)} (or give a reason in {config.file.name}: {reason})"
                 why = f"not verified: no test case of {key} passed"
-                yield Blocker(subject=package.name, why=why, fix=f"{fix}{reason}.")
+                yield Blocker(subject=package.name, why=why, fix=fix)
+
+
+def _advise_verifying(report: Report, kind: str, key: str) -> str:
+    """What to do about a kind of package, or a kind and a target, for which no test case passed."""
+    results = [result for result in report.cases if key in (result.kind, f"{result.kind}/{result.target}")]
+    if not results:
+        return "Add a consumer to [verify] and run latebind verify"
+    if all(result.outcome is State.NOT_RUN for result in results) and key != kind:
+        return _run_elsewhere(results[0].target)
+    return f"Fix what the report says of {key}, and run latebind verify -k {kind}/"
 
 
 def _read(path: Path, form: ProjectFormat) -> PackageFile:
     rids = form.identify(path).targets
-    if not rids and not form.holds_packages:
+    if not rids and form.is_installed and not form.holds_packages:
         folders = {part for member, _ in iter_members(path, form) for part in member.split("/")[:-1]}
         rids = tuple(rid for rid in targets() if rid in folders)
     return PackageFile(name=path.name, kind=form.kind, targets=tuple(rids))
 
 
+def group_blockers(blockers: Iterable[Blocker]) -> list[Blocker]:
+    """The blockers with those of one reason and one thing to do as one: `12 of osx-arm64, such as wheel/...`."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for blocker in blockers:
+        groups.setdefault((blocker.why, blocker.fix), []).append(blocker.subject)
+    return [Blocker(subject=_sum_up(subjects), why=why, fix=fix) for (why, fix), subjects in groups.items()]
+
+
+def _sum_up(subjects: Sequence[str]) -> str:
+    if len(subjects) <= _NAMED:
+        return ", ".join(subjects)
+    rids = {f"{subject}/".split("/")[1] for subject in subjects}
+    if len(rids) == 1 and rids <= targets().keys():
+        return f"{plural(len(subjects), 'test case')} of {rids.pop()}, such as {subjects[0]}"
+    return f"{', '.join(subjects[:_NAMED])} and {len(subjects) - _NAMED} more"
+
+
 def gate_text(gate: Gate) -> str:
     """For a terminal: the required test cases; what blocks it, equal reasons once, and what to do; the count."""
     lines = [f"{MARKS[result.outcome]}  {result.id}" for result in gate.required]
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for blocker in gate.blockers:
-        reasons.setdefault((blocker.why, blocker.fix), []).append(blocker.subject)
-    for (why, fix), subjects in reasons.items():
-        lines += ["", *subjects, f"  {why}", f"  {fix}"]
+    for blocker in group_blockers(gate.blockers):
+        lines += ["", blocker.subject, f"  {blocker.why}", f"  {blocker.fix}"]
     return "".join(f"{printable(line)}\n" for line in [*lines, "", gate_count(gate)])
 
 
@@ -328,7 +354,7 @@ def gate_markdown(gate: Gate) -> str:
         lines += [
             f"| {markdown_code(blocker.subject)} | {markdown_text(blocker.why, _LONGEST)} | "
             f"{markdown_text(blocker.fix, _LONGEST)} |"
-            for blocker in gate.blockers
+            for blocker in group_blockers(gate.blockers)
         ]
     return "\n".join(lines) + "\n"
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import importlib
+import importlib.machinery
 import importlib.util
 import json
 import os
@@ -116,10 +117,17 @@ def call(path: str, arguments: list[str]) -> int:
     return int(_module(path).main(arguments) or 0)
 
 
+class _Uncached(importlib.machinery.SourceFileLoader):
+    """Leaves no byte-code among the project's sources."""
+
+    def set_data(self, path: str, data: object, *, _mode: int = 0) -> None:
+        """Called with the byte-code."""
+
+
 def _module(path: str) -> Any:
     name = "latebind_consumer"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
+        spec = importlib.util.spec_from_file_location(name, path, loader=_Uncached(name, path))
         if spec is None or spec.loader is None:
             raise ImportError(path)
         module = importlib.util.module_from_spec(spec)
