@@ -73,7 +73,7 @@ def _make(arguments: argparse.Namespace) -> int:
     if arguments.publishable:
         raise LatebindError("--publishable has no effect with --output", advice="Leave it out.")
     if arguments.output is None and not arguments.dry_run:
-        raise LatebindError("the release has no folder", advice="Name one: --output out/1.2.3. To try: --dry-run.")
+        raise LatebindError("the release has no folder", advice="Name one: --output FOLDER. To try: --dry-run.")
     project = open_project(arguments)
     config = project.config
     output = arguments.output or project.workdir / "out" / "dry-run"

@@ -1,0 +1,88 @@
+"""Reads a printed message as its user does: the commands, options and settings that its advice names."""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.advice.collect import COMMANDS, OPTIONS
+
+_ENDS = frozenset({"or", "and", "with", "without", "on", "makes", "writes", "explains", "does", "..."})
+"""Words after which a sentence goes on behind a command."""
+
+
+def find_advice(template: str, printed: str) -> str | None:
+    """The part of a message that was made from a template, in which {} stands for anything."""
+    text = " ".join(printed.split())
+    parts = [" ".join(part.split()) for part in template.split("{}")]
+    begin = text.find(parts[0])
+    end = begin
+    for part in parts:
+        end = text.find(part, end)
+        if begin < 0 or end < 0:
+            return None
+        end += len(part)
+    return text[begin:] if not parts[-1] else text[begin:end]
+
+
+def list_commands(text: str) -> list[list[str]]:
+    """The commands that a text tells the reader to run, as a shell takes them apart."""
+    words, found = text.split(), []
+    for at, word in enumerate(words):
+        program, following = word.strip("`'(:"), words[at + 1 : at + 2]
+        is_before_command = word.strip("`'(") == program and following
+        if is_before_command and following[0].strip("`').,;:") in {*COMMANDS.get(program, ()), *_OPTIONS_FIRST}:
+            found.append(shlex.split(" ".join(_until_end([program, *words[at + 1 :]]))))
+    return found
+
+
+_OPTIONS_FIRST = ("-C",)
+
+
+def _until_end(words: list[str]) -> Iterator[str]:
+    """The words of a command, until a sentence, a bracket or a clause ends it."""
+    for at, word in enumerate(words):
+        if word in _ENDS:
+            return
+        bare = word.rstrip("`.,;:)") if word != "." else word
+        yield bare
+        if bare != word and not (at + 1 < len(words) and word.endswith("...")):
+            return
+
+
+def list_options(text: str) -> list[str]:
+    """The options of latebind that a text names."""
+    words = (word.strip("`'\"(),;:.!?").partition("=")[0] for word in text.split())
+    return [word for word in words if word in OPTIONS]
+
+
+def list_settings(text: str) -> dict[str, str]:
+    """Each `key = value` in a text, the value as TOML has it."""
+    words = text.split(" ")
+    settings = {}
+    for at, word in enumerate(words[1:-1], 1):
+        if word == "=":
+            value = next(filter(_is_value, (" ".join(words[at + 1 : end]).rstrip(".,;:") for end in range(len(words), at + 1, -1))), "")
+            if value:
+                settings[words[at - 1].strip("`(")] = value
+    return settings
+
+
+def _is_value(text: str) -> bool:
+    try:
+        return list(tomllib.loads(f"x = {text}")) == ["x"]
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def write_setting(file: Path, table: str, key: str, value: str) -> None:
+    """Set one key of a TOML file: in the place of its old value, else as the first of its table."""
+    lines, header = file.read_text("utf-8").splitlines(), f"[{table}]"
+    if header not in lines:
+        lines += ["", header]
+    begin = lines.index(header) + 1
+    end = next((at for at in range(begin, len(lines)) if lines[at].startswith("[")), len(lines))
+    kept = [line for line in lines[begin:end] if line.partition("=")[0].strip() != key]
+    file.write_text("\n".join([*lines[:begin], f"{key} = {value}", *kept, *lines[end:]]) + "\n", encoding="utf-8")
