@@ -1,8 +1,8 @@
 """Collects the advice in latebind's and loadcheck's messages from the calls that make it.
 
-Advice is what a call passes as `advice` or `fix` (to an error, a check, a finding, a blocker) or prints. Names and
-functions of the project in such an argument are followed to their strings. Whether a text names a command, an option, a key or a file is
-known from the parsers and the schema.
+Advice is what a call passes as `advice` or `fix` (to an error, a check, a finding, a blocker), or prints. The project's
+names and functions in such an argument are followed to their strings. Whether a text names a command, an option, a key
+or a file is known from the parsers and the schema.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class _Resolver:
                 functions = self._functions.get(_name_of(node.func), ())
                 ends = ((end, function) for function in functions for end in ast.walk(function))
                 made = [(_last(end.value), function) for end, function in ends if isinstance(end, _ENDS) and end.value]
-                return made + [(getattr(node.func, "value", node.func), scope)]  # of a method, what it is called on
+                return [*made, (getattr(node.func, "value", node.func), scope)]  # of a method, what it is called on
             case ast.IfExp():
                 return [(node.body, scope), (node.orelse, scope)]
             case ast.Compare():

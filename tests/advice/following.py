@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+
+import msgspec
 
 from tests.advice.collect import COMMANDS, OPTIONS
 
@@ -15,16 +16,20 @@ _ENDS = frozenset({"or", "and", "with", "without", "on", "makes", "writes", "exp
 
 def find_advice(template: str, printed: str) -> str | None:
     """The part of a message that was made from a template, in which {} stands for anything."""
-    text = " ".join(printed.split())
     parts = [" ".join(part.split()) for part in template.split("{}")]
-    begin = text.find(parts[0])
+    lines = (" ".join(line.split()) for line in (*printed.splitlines(), printed))
+    return next(filter(None, (_find_in_line(parts, line) for line in lines)), None)
+
+
+def _find_in_line(parts: list[str], line: str) -> str | None:
+    begin = line.find(parts[0])
     end = begin
     for part in parts:
-        end = text.find(part, end)
-        if begin < 0 or end < 0:
+        end = line.find(part, end) if part is not parts[-1] else line.rfind(part)
+        if begin < 0 or end < begin:
             return None
         end += len(part)
-    return text[begin:] if not parts[-1] else text[begin:end]
+    return line[begin:end] if parts[-1] else line[begin:]
 
 
 def list_commands(text: str) -> list[list[str]]:
@@ -64,7 +69,8 @@ def list_settings(text: str) -> dict[str, str]:
     settings = {}
     for at, word in enumerate(words[1:-1], 1):
         if word == "=":
-            value = next(filter(_is_value, (" ".join(words[at + 1 : end]).rstrip(".,;:") for end in range(len(words), at + 1, -1))), "")
+            values = (" ".join(words[at + 1 : end]).rstrip(".,;:") for end in range(len(words), at + 1, -1))
+            value = next(filter(_is_value, values), "")
             if value:
                 settings[words[at - 1].strip("`(")] = value
     return settings
@@ -72,8 +78,8 @@ def list_settings(text: str) -> dict[str, str]:
 
 def _is_value(text: str) -> bool:
     try:
-        return list(tomllib.loads(f"x = {text}")) == ["x"]
-    except tomllib.TOMLDecodeError:
+        return list(msgspec.toml.decode(f"x = {text}")) == ["x"]
+    except msgspec.DecodeError:
         return False
 
 

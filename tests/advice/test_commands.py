@@ -82,7 +82,9 @@ def test_options_of_new(tmp_path, start_in, advised, words, option):
 
 
 @pytest.mark.parametrize("name", ["2fast", "os", "a.b", "class", "con"])
-@pytest.mark.advice("Choose a name of letters, digits and single hyphens that starts with a letter: latebind new my-engine.")
+@pytest.mark.advice(
+    "Choose a name of letters, digits and single hyphens that starts with a letter: latebind new my-engine."
+)
 def test_a_name_that_no_package_can_have(tmp_path, start_in, advised, name):
     refused = start_in("new", name, at=tmp_path)
     [[_, *words]] = list_commands(advised(refused))
@@ -101,7 +103,9 @@ def test_a_folder_that_is_not_empty(tmp_path, start_in, advised):
     assert_success(start_in("new", "other", at=tmp_path))
 
 
-@pytest.mark.advice("Name what to audit: latebind audit some.whl. Or name a project's folder: latebind -C FOLDER audit.")
+@pytest.mark.advice(
+    "Name what to audit: latebind audit some.whl. Or name a project's folder: latebind -C FOLDER audit."
+)
 def test_nothing_to_audit(tmp_path, packed_once, start_in, advised):
     refused = start_in("audit", at=tmp_path)
     named, of_project = list_commands(advised(refused))
@@ -169,8 +173,6 @@ def test_a_machine_that_is_no_target(tiny, start_in, advised, config, rids):
     assert_success(start_in("plan", *words, at=tiny))
 
 
-
-
 @pytest.mark.parametrize(
     ("words", "option"),
     [
@@ -182,7 +184,9 @@ def test_a_machine_that_is_no_target(tiny, start_in, advised, config, rids):
 def test_options_of_stub(tmp_path, start_in, advised, words, option):
     refused = start_in("stub", "onnxruntime", "--source", "--output", "out", *words, at=tmp_path)
     assert list_options(advised(refused))[:1] == [option]
-    assert_success(start_in("stub", "onnxruntime", "--source", "--output", "out", *without_option(words, option), at=tmp_path))
+    assert_success(
+        start_in("stub", "onnxruntime", "--source", "--output", "out", *without_option(words, option), at=tmp_path)
+    )
 
 
 @pytest.mark.advice("Name a program or library that is linked with the library, or leave --called-by out.")
@@ -216,7 +220,12 @@ def test_no_described_runtime(tmp_path, start_in, advised):
     refused = start_in("loader-source", "out", at=folder)
     assert "examples/own-runtime" in advised(refused)
     described = RUNTIME_FILE.read_text("utf-8").partition("[[runtime]]")[2].partition("[targets]")[0]
-    (folder / "latebind.toml").write_text(BOUND.replace('runtime = "onnxruntime"', 'runtime = "z3"').partition("[[runtime]]")[0] + "[[runtime]]" + described, encoding="utf-8")
+    (folder / "latebind.toml").write_text(
+        BOUND.replace('runtime = "onnxruntime"', 'runtime = "z3"').partition("[[runtime]]")[0]
+        + "[[runtime]]"
+        + described,
+        encoding="utf-8",
+    )
     assert_success(start_in("loader-source", "out", at=folder))
 
 

@@ -11,8 +11,10 @@ from tests.advice.following import find_advice, list_commands, list_options, lis
         ("help: Make them: latebind pack", [["latebind", "pack"]]),
         ("Make the packages first: latebind pack.", [["latebind", "pack"]]),
         ("Run latebind ci --force, or remove the job.", [["latebind", "ci", "--force"]]),
-        ("See: latebind ci --check. To replace it: latebind ci --force.",
-         [["latebind", "ci", "--check"], ["latebind", "ci", "--force"]]),
+        (
+            "See: latebind ci --check. To replace it: latebind ci --force.",
+            [["latebind", "ci", "--check"], ["latebind", "ci", "--force"]],
+        ),
         ("Run `latebind build` first.", [["latebind", "build"]]),
         ("Name the folder that contains the packages. latebind pack makes them in dist/.", [["latebind", "pack"]]),
         ('Run: pip install "zig>=1"', [["pip", "install", "zig>=1"]]),
@@ -43,14 +45,17 @@ def test_options():
 
 
 def test_advice_is_found_over_lines():
-    assert find_advice("Run latebind {} now", "error: x\nhelp: Run latebind\n      pack now, yes") == "Run latebind pack now"
+    assert (
+        find_advice("Run latebind {} now", "error: x\nhelp: Run latebind\n      pack now, yes")
+        == "Run latebind pack now"
+    )
     assert find_advice("Run {}", "help: Run a b") == "Run a b"
     assert find_advice("Run {} now", "help: Run a") is None
 
 
 def test_a_setting_takes_the_place_of_the_old_one(tmp_path):
     file = tmp_path / "a.toml"
-    file.write_text('[a]\nx = 1\ny = 2\n[b]\nx = 3\n', encoding="utf-8")
+    file.write_text("[a]\nx = 1\ny = 2\n[b]\nx = 3\n", encoding="utf-8")
     write_setting(file, "a", "x", "5")
     write_setting(file, "c", "z", "7")
     assert file.read_text("utf-8") == "[a]\nx = 5\ny = 2\n[b]\nx = 3\n\n[c]\nz = 7\n"

@@ -37,7 +37,13 @@ def test_all_advice_was_tried_or_has_a_reason():
 
 
 def test_no_row_is_about_advice_that_is_gone():
-    assert sorted({*list_tried(), *list_untried()} - collect_advice(ROOT / "packaging/latebind", ROOT / "loadcheck/src/loadcheck").keys()) == []
+    assert (
+        sorted(
+            {*list_tried(), *list_untried()}
+            - collect_advice(ROOT / "packaging/latebind", ROOT / "loadcheck/src/loadcheck").keys()
+        )
+        == []
+    )
 
 
 def test_no_advice_has_two_rows():
@@ -52,7 +58,7 @@ def test_no_value_that_ends_a_command_is_followed_by_a_full_stop():
 
 def find_glued(text):
     kinds = what_it_names(text) & {"command", "option"}
-    return [word for word in text.split() if kinds and word.endswith(("{}.", "{}`."))and not word.startswith("`")]
+    return [word for word in text.split() if kinds and word.endswith(("{}.", "{}`.")) and not word.startswith("`")]
 
 
 @pytest.mark.parametrize(
@@ -60,9 +66,14 @@ def find_glued(text):
     [
         ('raise UserError("bad", advice="Run: latebind pack")', {"Run: latebind pack"}),
         ('raise UserError("bad", advice=f"latebind -C {folder} ci")', {"latebind -C {} ci"}),
-        ('def report():\n    advice = "latebind ci" if old else _NEW\n    say(f"bad\\n{advice}")\n_NEW = "latebind new x"\n',
-         {"latebind ci", "latebind new x"}),
-        ('check("LB1", fix=_fix(1))\ndef _fix(n):\n    return f"latebind audit {n}" if n else ""\n', {"latebind audit {}", ""}),
+        (
+            'def report():\n    advice = "latebind ci" if old else _NEW\n    say(f"bad\\n{advice}")\n_NEW = "latebind new x"\n',
+            {"latebind ci", "latebind new x"},
+        ),
+        (
+            'check("LB1", fix=_fix(1))\ndef _fix(n):\n    return f"latebind audit {n}" if n else ""\n',
+            {"latebind audit {}", ""},
+        ),
         ("class Row:\n    what: str\n    fix: str\nRow('x', 'latebind doctor')\n", {"latebind doctor"}),
         ("say('latebind doctor')", set()),
     ],
