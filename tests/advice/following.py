@@ -49,7 +49,7 @@ _OPTIONS_FIRST = ("-C",)
 def _until_end(words: list[str]) -> Iterator[str]:
     """The words of a command, until a sentence, a bracket or a clause ends it."""
     for at, word in enumerate(words):
-        if word in _ENDS:
+        if word in _ENDS or word.startswith("("):
             return
         bare = word.rstrip("`.,;:)") if word != "." else word
         yield bare

@@ -254,7 +254,7 @@ def _describe_blocker(report: Report, result: CaseResult, level: Level) -> Block
     if result.outcome is State.FAILED:
         why = f"failed: {words(report, result)}"
         return Blocker(
-            subject=result.id, why=why, fix=f"Read {result.log}, fix the cause, and run: latebind verify -k {result.id}"
+            subject=result.id, why=why, fix=f"Read {result.log}, fix the cause, and run: latebind verify"
         )
     fix = _run_elsewhere(result.target)
     if result.outcome.is_pass:
