@@ -97,7 +97,10 @@ def collect_advice(*folders):
     """The texts of all advice, {} for what a message inserts, with the modules that make each."""
     modules = [_read_module(path, folder) for folder in folders for path in sorted(folder.rglob("*.py"))]
     positions = _find_positions(modules)
-    functions = {name: found for module in modules for name, found in module.functions.items()}
+    functions = {}
+    for module in modules:
+        for name, found in module.functions.items():
+            functions.setdefault(name, []).extend(found)
     texts = {}
     for module in modules:
         for scope, argument in _list_advice(module, positions):
@@ -185,7 +188,8 @@ class _Resolver:
                 places = (scope, self._module.tree)
                 return [(value, place) for place in places for value in _list_assigned(place, node.id)]
             case ast.Call():
-                functions = self._functions.get(_name_of(node.func), ())
+                name = _name_of(node.func)
+                functions = self._module.functions.get(name) or self._functions.get(name, ())
                 ends = ((end, function) for function in functions for end in ast.walk(function))
                 made = [(_last(end.value), function) for end, function in ends if isinstance(end, _ENDS) and end.value]
                 return [*made, (getattr(node.func, "value", node.func), scope)]  # of a method, what it is called on

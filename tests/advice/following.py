@@ -34,26 +34,32 @@ def _find_in_line(parts: list[str], line: str) -> str | None:
 
 def list_commands(text: str) -> list[list[str]]:
     """The commands that a text tells the reader to run, as a shell takes them apart."""
-    words, found = text.split(), []
-    for at, word in enumerate(words):
-        program, following = word.strip("`'(:"), words[at + 1 : at + 2]
-        is_before_command = word.strip("`'(") == program and following
-        if is_before_command and following[0].strip("`').,;:") in {*COMMANDS.get(program, ()), *_OPTIONS_FIRST}:
-            found.append(shlex.split(" ".join(_until_end([program, *words[at + 1 :]]))))
-    return found
+    found = ([*words[:-1], words[-1].rstrip(_MARKS)] for words in list_written(text))
+    return [shlex.split(" ".join(words)) for words in found]
 
 
-_OPTIONS_FIRST = ("-C",)
+def list_written(text: str) -> list[list[str]]:
+    """The words of each command, the last with the marks that follow it."""
+    words = text.split()
+    return [
+        [word.strip("`'("), *_until_end(words[at + 1 :])]
+        for at, word in enumerate(words[:-1])
+        if words[at + 1].rstrip(_MARKS) in {*COMMANDS.get(word.strip("`'("), ()), *_FIRST.get(word.strip("`'("), ())}
+    ]
+
+
+_MARKS = "`.,;:)"
+_FIRST = {"latebind": ("-C",)}
+"""Options that stand before a command."""
 
 
 def _until_end(words: list[str]) -> Iterator[str]:
     """The words of a command, until a sentence, a bracket or a clause ends it."""
-    for at, word in enumerate(words):
+    for word in words:
         if word in _ENDS or word.startswith("("):
             return
-        bare = word.rstrip("`.,;:)") if word != "." else word
-        yield bare
-        if bare != word and not (at + 1 < len(words) and word.endswith("...")):
+        yield word
+        if word.rstrip(_MARKS) != word and word != ".":
             return
 
 

@@ -22,9 +22,9 @@ def is_gone(refused, again):
     return headline not in again.stderr
 
 
-def without_option(words, option, has_value=True):
+def without_option(words, option):
     at = words.index(option)
-    return [*words[:at], *words[at + 1 + has_value :]]
+    return [*words[:at], *words[at + 2 :]]
 
 
 @pytest.mark.advice("Name its folder: -C {}")
@@ -71,10 +71,16 @@ def test_a_configuration_that_others_may_change(tmp_path, start_in, advised):
 @pytest.mark.parametrize(
     ("words", "option"),
     [
-        pytest.param(["--kind", "ep", "--language", "c++"], "--language", marks=pytest.mark.advice("Leave out --language.")),
-        pytest.param(["--kind", "ep", "--module-name", "x"], "--module-name", marks=pytest.mark.advice("Leave out --module-name.")),
+        pytest.param(
+            ["--kind", "ep", "--language", "c++"], "--language", marks=pytest.mark.advice("Leave out --language.")
+        ),
+        pytest.param(
+            ["--kind", "ep", "--module-name", "x"],
+            "--module-name",
+            marks=pytest.mark.advice("Leave out --module-name."),
+        ),
     ],
-)  # fmt: skip
+)
 def test_options_of_new(tmp_path, start_in, advised, words, option):
     refused = start_in("new", "engine", *words, at=tmp_path)
     assert list_options(advised(refused)) == [option]
@@ -176,11 +182,25 @@ def test_a_machine_that_is_no_target(tiny, start_in, advised, config, rids):
 @pytest.mark.parametrize(
     ("words", "option"),
     [
-        pytest.param(["--functions", "f"], "--functions", marks=pytest.mark.advice("Leave --functions out; it is for a runtime that a file describes.")),
-        pytest.param(["--called-by", "/bin/sh"], "--called-by", marks=pytest.mark.advice("Leave --called-by out; it is for a runtime that a file describes.")),
-        pytest.param(["--headers", "."], "--headers", marks=pytest.mark.advice("Leave --headers out, and name the folder of the headers to the compiler: -I FOLDER.")),
+        pytest.param(
+            ["--functions", "f"],
+            "--functions",
+            marks=pytest.mark.advice("Leave --functions out; it is for a runtime that a file describes."),
+        ),
+        pytest.param(
+            ["--called-by", "/bin/sh"],
+            "--called-by",
+            marks=pytest.mark.advice("Leave --called-by out; it is for a runtime that a file describes."),
+        ),
+        pytest.param(
+            ["--headers", "."],
+            "--headers",
+            marks=pytest.mark.advice(
+                "Leave --headers out, and name the folder of the headers to the compiler: -I FOLDER."
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_options_of_stub(tmp_path, start_in, advised, words, option):
     refused = start_in("stub", "onnxruntime", "--source", "--output", "out", *words, at=tmp_path)
     assert list_options(advised(refused))[:1] == [option]

@@ -13,6 +13,9 @@ OWN = (ROOT / "examples/own-runtime/latebind.toml").read_text("utf-8").replace('
 """A runtime that the project describes."""
 
 
+FUNCTIONS = next(line for line in OWN.splitlines() if line.startswith("functions = "))
+
+
 def settings(table, *keys):
     """Write what the advice names into a table."""
 
@@ -34,9 +37,7 @@ def trial(advice, config, *faults, then):
 
 
 TRIALS = [
-    trial(
-        'Write glibc = "{}" or newer.', CONFIG, ('glibc = "2.28"', 'glibc = "2.5"'), then=settings("targets")
-    ),
+    trial('Write glibc = "{}" or newer.', CONFIG, ('glibc = "2.28"', 'glibc = "2.5"'), then=settings("targets")),
     trial('Write version = "{}".', CONFIG, ('"1.2.3"', '"1.02.3"'), then=settings("project")),
     trial(
         "Remove {} from targets.include, or a name from this list.",
@@ -54,7 +55,9 @@ TRIALS = [
         'Write the runtime version from which the number applies: { "1.19" = 1000 }.',
         BOUND,
         ("\n[[runtime", '\n[verify]\nat_least = { "new" = 3 }\n[[runtime'),
-        then=lambda file, advice: edit(file, '{ "new" = 3 }', advice[advice.index("{") :].partition(" or ")[0].rstrip("."))
+        then=lambda file, advice: edit(
+            file, '{ "new" = 3 }', advice[advice.index("{") :].partition(" or ")[0].rstrip(".")
+        ),
     ),
     trial(
         'Write the runtime version from which they apply, { "1.19" = ["onnx==1.16.2"] }, or default.',
@@ -87,7 +90,9 @@ TRIALS = [
         ('runtime = "onnxruntime"\n', ""),
         ('[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n', ""),
         then=lambda file, _: edit(
-            file, "[package.tiny]", '[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n[package.tiny]\nruntime = "onnxruntime"'
+            file,
+            "[package.tiny]",
+            '[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n[package.tiny]\nruntime = "onnxruntime"',
         ),
     ),
     trial(
@@ -157,13 +162,18 @@ TRIALS = [
         OWN,
         ('name = "z3"', 'name = "onnxruntime"'),
         ('runtime = "z3"', 'runtime = "onnxruntime"'),
-        then=lambda file, _: (edit(file, 'name = "onnxruntime"', 'name = "z3"'), edit(file, 'runtime = "onnxruntime"', 'runtime = "z3"')),
+        then=lambda file, _: (
+            edit(file, 'name = "onnxruntime"', 'name = "z3"'),
+            edit(file, 'runtime = "onnxruntime"', 'runtime = "z3"'),
+        ),
     ),
     trial(
         "scale = [10000, 100, 1] if 20304 is 2.3.4",
         OWN,
         ('"four-numbers"', '"integer"'),
-        then=lambda file, advice: write_setting(file, "runtime.describe", "scale", advice.partition("scale = ")[2].partition(" if")[0]),
+        then=lambda file, advice: write_setting(
+            file, "runtime.describe", "scale", advice.partition("scale = ")[2].partition(" if")[0]
+        ),
     ),
     trial(
         'Write version = "integer", or remove scale.',
@@ -186,8 +196,16 @@ TRIALS = [
     trial(
         'Write functions = ["thing_open", "libthing.so"], or name the library: latebind stub --functions FILE.',
         OWN,
-        ('functions = ["Z3_mk_config", "Z3_del_config", "Z3_mk_context", "Z3_del_context", "Z3_eval_smtlib2_string"]', ""),
-        then=lambda file, advice: write_setting(file, "runtime.describe.stub", "functions", list_settings(advice)["functions"].replace(', "libthing.so"', "")),
+        (
+            FUNCTIONS,
+            "",
+        ),
+        then=lambda file, advice: write_setting(
+            file,
+            "runtime.describe.stub",
+            "functions",
+            list_settings(advice)["functions"].replace(', "libthing.so"', ""),
+        ),
     ),
     trial(
         'Write kind = "cpython", or remove pythons.',
@@ -208,14 +226,14 @@ TRIALS = [
         then=lambda file, _: edit(file, '"nativ"', '"native"'),
     ),
     trial(
-        'Set native.{} to the folder of the top-level CMakeLists.txt. If another build system makes the native files, '
+        "Set native.{} to the folder of the top-level CMakeLists.txt. If another build system makes the native files, "
         'write build = "external" below [native].',
         CONFIG,
         ('source = "native"', 'source = "python"'),
         then=settings("native"),
     ),
     trial(
-        'Set native.{} to the folder of the top-level CMakeLists.txt. If another build system makes the native files, '
+        "Set native.{} to the folder of the top-level CMakeLists.txt. If another build system makes the native files, "
         'write build = "external" below [native].',
         CONFIG,
         ('source = "native"', 'source = "python"'),
@@ -226,7 +244,7 @@ TRIALS = [
         CONFIG.replace('"python/tiny"', '"python/tiny", name = "tiny-"'),
         then=lambda file, _: edit(file, '"tiny-"', '"tiny"'),
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("config", "faults", "then"), TRIALS)

@@ -31,11 +31,19 @@ def test_commands(text, commands):
     [
         ('Write glibc = "2.28" or newer.', {"glibc": '"2.28"'}),
         ("Write drop_in = true, or remove headers.", {"drop_in": "true"}),
-        ('Write python = { folder = "a", extras = { cpu = "b" } }.', {"python": '{ folder = "a", extras = { cpu = "b" } }', "folder": '"a"', "extras": '{ cpu = "b" }', "cpu": '"b"'}),
+        (
+            'Write python = { folder = "a", extras = { cpu = "b" } }.',
+            {
+                "python": '{ folder = "a", extras = { cpu = "b" } }',
+                "folder": '"a"',
+                "extras": '{ cpu = "b" }',
+                "cpu": '"b"',
+            },
+        ),
         ('Write toolchain = "zig" below [targets.x].', {"toolchain": '"zig"'}),
         ("none", {}),
     ],
-)  # fmt: skip
+)
 def test_settings(text, settings):
     assert list_settings(text) == settings
 

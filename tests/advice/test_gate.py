@@ -83,7 +83,9 @@ def test_no_report(project, start_in, follow, text):
     assert_success(start_in("gate", at=project))
 
 
-@pytest.mark.advice("Run latebind verify {} --shard {}/{} (with --all if the other shares had it), and merge its report.")
+@pytest.mark.advice(
+    "Run latebind verify {} --shard {}/{} (with --all if the other shares had it), and merge its report."
+)
 def test_a_share_that_is_missing(project, start_in, advised):
     assert_success(start_in("verify", "--target", "linux-x64", "--shard", "1/2", at=project))
     refused = start_in("gate", at=project)
@@ -93,7 +95,10 @@ def test_a_share_that_is_missing(project, start_in, advised):
     assert_success(start_in("gate", at=project))
 
 
-@pytest.mark.advice('Add a consumer to [verify] and run latebind verify, or give a reason in {}: ')
+@pytest.mark.advice(
+    "Add a consumer to [verify] and run latebind verify, or give a reason in {}: ",
+    '[release] unverified = { "{}" = "REASON" }',
+)
 def test_a_package_that_no_test_case_installs(project, start_in, advised):
     edit(project / "latebind.toml", "wheel = {", 'nuget = { id = "Engine" }\nwheel = {')
     assert_success(start_in("verify", at=project))

@@ -21,7 +21,10 @@ class Bare:
     def __init__(self, folder, links):
         self.programs = folder / "bin"
         self._links = links
-        for words in (["venv", "--seed", folder], ["pip", "install", "--python", folder, "--find-links", links, "latebind"]):
+        for words in (
+            ["venv", "--seed", folder],
+            ["pip", "install", "--python", folder, "--find-links", links, "latebind"],
+        ):
             assert_success(run_program(sys.executable, "-m", "uv", *words))
 
     def run(self, *words, at, path=""):
@@ -48,7 +51,9 @@ def bare(links, tmp_path):
     return Bare(tmp_path / "environment", links)
 
 
-@pytest.mark.advice('Run: pip install "latebind[native]"', 'Run: pip install "latebind[verify]"', 'Run: pip install "{}"')
+@pytest.mark.advice(
+    'Run: pip install "latebind[native]"', 'Run: pip install "latebind[verify]"', 'Run: pip install "{}"'
+)
 def test_what_doctor_says_is_missing(bare, tmp_path, advised):
     examined = bare.run("latebind", "doctor", at=tmp_path)
     assert examined.returncode == 1
@@ -70,7 +75,9 @@ def test_verify_without_its_extra(bare, tmp_path, advised, words):
     refused = bare.run("latebind", *words, at=project, path="/usr/bin:/bin")
     assert refused.returncode == 2
     bare.follow(advised(refused), at=project)
-    assert "is not installed" not in bare.run("latebind", *words, "-k", "nosuch", at=project, path="/usr/bin:/bin").stderr
+    assert (
+        "is not installed" not in bare.run("latebind", *words, "-k", "nosuch", at=project, path="/usr/bin:/bin").stderr
+    )
 
 
 @pytest.mark.advice('Run: pip install "{}"')
@@ -123,7 +130,9 @@ def test_requirements_of_a_build(bare, tmp_path, advised):
     project = write_client(tmp_path / "tiny")
     assert_success(bare.run("pip", "install", "latebind[native]", at=tmp_path))
     file = project / "python/tiny/pyproject.toml"
-    file.write_text(file.read_text("utf-8").replace('["hatchling",', '["hatchling", "hatch-vcs>=0.4", '), encoding="utf-8")
+    file.write_text(
+        file.read_text("utf-8").replace('["hatchling",', '["hatchling", "hatch-vcs>=0.4", '), encoding="utf-8"
+    )
     refused = bare.run("latebind", "pack", at=project)
     bare.follow(advised(refused), at=tmp_path)
     assert_success(bare.run("latebind", "pack", at=project))

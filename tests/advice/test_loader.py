@@ -183,9 +183,11 @@ def test_a_path_that_is_no_runtime(whole, named):
     assert_success(whole.open(argument=f"path={str(whole.find_library())!r}"))
 
 
-NODE = """
-const load = () => require('@latenn/core').load(Buffer.from('CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ==', 'base64'));
-try { load(); } catch (error) { console.error(error.message); process.exit(1); }
+MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ=="
+"""Adds its input to itself."""
+NODE = f"""
+try {{ require('@latenn/core').load(Buffer.from('{MODEL}', 'base64')); }}
+catch (error) {{ console.error(error.message); process.exit(1); }}
 """
 
 

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -126,7 +127,8 @@ def test_an_export_that_no_library_has(tiny, start_in, advised, listed):
 
 
 @pytest.mark.advice(
-    'Write toolchain = "zig" below [targets.{}], or build it on {} and import the stage: latebind stage --import FOLDER.'
+    'Write toolchain = "zig" below [targets.{}], or build it on {} and import the stage: '
+    "latebind stage --import FOLDER."
 )
 def test_the_machines_compiler_for_another_target(tiny, start_in, advised):
     edit(tiny / "latebind.toml", '["linux-x64"]', '["linux-x64", "linux-arm64"]')
@@ -208,7 +210,7 @@ def test_a_wheel_with_an_sbom(wheel, tmp_path, start_in, advised, option):
 
 @pytest.mark.advice("Name another folder with --output, or replace the wheel with --force.")
 def test_a_wheel_that_would_be_replaced(wheel, tmp_path, start_in, advised):
-    plain = tmp_path / "plain" / os.path.basename(wheel)
+    plain = tmp_path / "plain" / Path(wheel).name
     plain.parent.mkdir()
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(plain, "w") as new:
         for item in old.infolist():

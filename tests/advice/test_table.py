@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from itertools import pairwise
 
 import msgspec
 import pytest
 
-from tests.advice.collect import collect_advice, list_named, what_it_names
+from tests.advice.collect import OPTIONS, PRODUCTS, collect_advice, list_named, what_it_names
+from tests.advice.following import list_written
 from tests.conftest import ROOT
 
 TRIALS = sorted((ROOT / "tests/advice").glob("test_*.py"))
@@ -37,13 +39,7 @@ def test_all_advice_was_tried_or_has_a_reason():
 
 
 def test_no_row_is_about_advice_that_is_gone():
-    assert (
-        sorted(
-            {*list_tried(), *list_untried()}
-            - collect_advice(ROOT / "packaging/latebind", ROOT / "loadcheck/src/loadcheck").keys()
-        )
-        == []
-    )
+    assert sorted({*list_tried(), *list_untried()} - collect_advice(*PRODUCTS).keys()) == []
 
 
 def test_no_advice_has_two_rows():
@@ -53,12 +49,18 @@ def test_no_advice_has_two_rows():
 
 def test_no_value_that_ends_a_command_is_followed_by_a_full_stop():
     """Who copies the command would copy the stop: `-C .` would become `-C ..`."""
-    assert [text for text in list_named() if find_glued(text)] == []
+    assert [text for text in list_named() if find_glued(text)] == [GLUED]
+
+
+GLUED = "Leave out --tag, or write --tag {}."
+"""What is left of them."""
 
 
 def find_glued(text):
-    kinds = what_it_names(text) & {"command", "option"}
-    return [word for word in text.split() if kinds and word.endswith(("{}.", "{}`.")) and not word.startswith("`")]
+    """Values of options, and last words of commands, that a full stop follows."""
+    words = text.split()
+    values = [word for option, word in pairwise(words) if option in OPTIONS]
+    return [word for word in (*values, *(command[-1] for command in list_written(text))) if word.endswith("{}.")]
 
 
 @pytest.mark.parametrize(
@@ -67,15 +69,15 @@ def find_glued(text):
         ('raise UserError("bad", advice="Run: latebind pack")', {"Run: latebind pack"}),
         ('raise UserError("bad", advice=f"latebind -C {folder} ci")', {"latebind -C {} ci"}),
         (
-            'def report():\n    advice = "latebind ci" if old else _NEW\n    say(f"bad\\n{advice}")\n_NEW = "latebind new x"\n',
+            'def f():\n    fix = "latebind ci" if old else _N\n    go(fix)\n_N = "latebind new x"\n',
             {"latebind ci", "latebind new x"},
         ),
-        (
-            'check("LB1", fix=_fix(1))\ndef _fix(n):\n    return f"latebind audit {n}" if n else ""\n',
-            {"latebind audit {}", ""},
-        ),
+        ('check(fix=_fix(1))\ndef _fix(n):\n    return f"latebind ci {n}" if n else ""\n', {"latebind ci {}", ""}),
+        ('for key, advice in find():\n    pass\ndef find():\n    yield "bad", "latebind ci"\n', {"latebind ci"}),
         ("class Row:\n    what: str\n    fix: str\nRow('x', 'latebind doctor')\n", {"latebind doctor"}),
-        ("say('latebind doctor')", set()),
+        ("say('latebind doctor')", {"latebind doctor"}),
+        ("print('cd {folder}'.format(folder=1))", {"cd {}"}),
+        ("raise UserError('latebind doctor')", set()),
     ],
 )
 def test_advice_is_found_where_it_is_made(tmp_path, source, texts):
