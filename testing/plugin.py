@@ -38,6 +38,7 @@ hypothesis.settings.load_profile("latebind")
 
 
 MARKERS = {
+    "advice": "tries this advice of messages",
     "browser": "in a headless Chromium",
     "builds": "builds, packs or installs: not one of the quick tests, but of those before a commit",
     "emulated": "under wine or qemu",

@@ -57,6 +57,9 @@ lb_version lb_variant_minimum(const lb_variant* variant, lb_version minimum);
  * The caller frees; NULL for none. */
 char* lb_variant_advice(const lb_runtime* runtime, lb_version version, lb_version minimum, uint32_t signs,
                         int is_installed);
+/* Adds a command that installs. An installer does nothing for what `is_installed`, even if a file of it is damaged, so
+ * the command then repairs. */
+void lb_add_advice(lb_text* text, const char* advice, int is_installed);
 /* The name of a companion of a version; the caller frees. */
 char* lb_companion_name(const char* companion, lb_version version);
 

@@ -192,6 +192,21 @@ char* lb_advice_for(const char* advice, lb_version named, lb_version minimum) {
   return lb_text_take(&text);
 }
 
+/* Whether an installer would leave the file as it is. */
+static int lb_is_damaged(const lb_attempt* attempt) {
+  if (!attempt || lb_is_explicit(attempt)) return 0;
+  return attempt->outcome == LB_OUTCOME_INCOMPLETE || attempt->outcome == LB_OUTCOME_NOT_A_LIBRARY ||
+         attempt->outcome == LB_OUTCOME_WRONG_ARCHITECTURE;
+}
+
+/* Takes a command that installs; gives one that repairs. The caller frees; NULL when out of memory. */
+static char* lb_repair(char* advice) {
+  lb_text text = {NULL, 0, 0, 0};
+  if (advice) lb_add_advice(&text, advice, 1);
+  lb_free(advice);
+  return lb_text_take(&text);
+}
+
 /* The runtime's own command names the minimum of the build. A host that needs more gets a command for that. What is
  * there but incomplete or too old decides which variant is meant. */
 static char* lb_make_advice(const lb_record* record, const lb_attempt* telling) {
@@ -199,10 +214,11 @@ static char* lb_make_advice(const lb_record* record, const lb_attempt* telling) 
   if (telling && lb_version_parse(telling->version, &version) == 0 && !lb_variant_of(record->runtime, version)) {
     version.major = 0;
   }
-  int is_installed = telling && telling->outcome == LB_OUTCOME_INCOMPLETE;
-  char* advice = lb_variant_advice(record->runtime, version, record->minimum, record->signs, is_installed);
+  int is_damaged = lb_is_damaged(telling);
+  char* advice = lb_variant_advice(record->runtime, version, record->minimum, record->signs, is_damaged);
   if (advice || !record->runtime->advice) return advice;
-  return lb_advice_for(record->runtime->advice, record->runtime->minimum, record->minimum);
+  advice = lb_advice_for(record->runtime->advice, record->runtime->minimum, record->minimum);
+  return is_damaged && advice ? lb_repair(advice) : advice;
 }
 
 /* A place that others may change. */
@@ -296,8 +312,13 @@ void lb_record_conclude(lb_record* record, const char* advice) {
   lb_text message = {NULL, 0, 0, 0};
   lb_text warning = {NULL, 0, 0, 0};
   const lb_attempt* telling = lb_record_telling(record);
-  char* made_for_minimum = advice ? NULL : lb_make_advice(record, telling);
-  if (made_for_minimum) advice = made_for_minimum;
+  char* made = NULL;
+  if (!advice) {
+    made = lb_make_advice(record, telling);
+  } else if (lb_is_damaged(telling)) {
+    made = lb_repair(lb_duplicate(advice));
+  }
+  if (made) advice = made;
   if (record->bound) {
     lb_add_bound(&message, record);
     lb_add_newer(&message, record);
@@ -312,6 +333,6 @@ void lb_record_conclude(lb_record* record, const char* advice) {
   lb_add_warning(&warning, record);
   record->message = lb_text_take(&message);
   record->warning = lb_text_take(&warning);
-  lb_free(made_for_minimum);
+  lb_free(made);
   if (!record->message || !record->warning) record->out_of_memory = 1;
 }

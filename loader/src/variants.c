@@ -42,12 +42,22 @@ static int lb_is_useful(const lb_variant* variant, lb_version version, lb_versio
   return (!version.major || variant->minimum.major == version.major) && variant->minimum.major >= minimum.major;
 }
 
-/* pip has installed a package of which a file is missing, and would do nothing. */
-static void lb_add_advice(lb_text* text, const char* advice, int is_installed) {
+void lb_add_advice(lb_text* text, const char* advice, int is_installed) {
   static const char pip[] = "pip install ";
-  int is_pip = is_installed && strncmp(advice, pip, sizeof pip - 1) == 0;
-  if (is_pip) lb_text_add(text, "pip install --force-reinstall ");
-  lb_text_add(text, is_pip ? advice + sizeof pip - 1 : advice);
+  static const char npm[] = "npm install \"";
+  static const char nuget[] = "dotnet add package ";
+  if (is_installed && strncmp(advice, pip, sizeof pip - 1) == 0 && advice[sizeof pip - 1] != '-') {
+    lb_text_add(text, "pip install --force-reinstall ");
+    lb_text_add(text, advice + sizeof pip - 1);
+  } else if (is_installed && strncmp(advice, npm, sizeof npm - 1) == 0 && advice[sizeof npm - 1]) {
+    const char* name = advice + sizeof npm - 1; /* a scope begins with @, too */
+    lb_text_add(text, "npm install, after you delete node_modules/");
+    lb_text_add_bytes(text, name, 1 + strcspn(name + 1, "@\""));
+  } else {
+    lb_text_add(text, advice);
+    if (!is_installed || strncmp(advice, nuget, sizeof nuget - 1) != 0) return;
+    lb_text_add(text, ", after dotnet nuget locals global-packages --clear");
+  }
 }
 
 char* lb_variant_advice(const lb_runtime* runtime, lb_version version, lb_version minimum, uint32_t signs,

@@ -42,6 +42,7 @@ from latebind.commands.verify import declare_gate, declare_matrix, declare_verif
 from latebind.errors import LatebindError
 from latebind.system.log import LOG
 from loadcheck.cli import INTERRUPTED, PIPE_CLOSED, leave_closed_pipe, write_utf8
+from loadcheck.text import shell_word
 
 if TYPE_CHECKING:
     from latebind.commands.common import Command
@@ -118,7 +119,7 @@ def _check_project(folder: Path) -> None:
     if folder.is_dir():
         return
     if folder.exists():
-        advice = f"Name its folder: -C {folder.parent}."
+        advice = f"Name its folder: -C {shell_word(folder.parent)}"
         raise LatebindError(f"-C {folder}: is a file, not a folder", advice=advice)
     raise LatebindError(
         f"-C {folder}: there is no such folder",

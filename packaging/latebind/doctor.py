@@ -6,6 +6,7 @@ import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from latebind.registry import collect
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, targets
-from latebind.verify.cases.installers import UV_REQUIREMENT
 from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
         _zig(),
         _host_compiler(),
         _python_headers(),
-        _program("uv", UV_REQUIREMENT, "makes the clean environments of latebind verify"),
+        _program("uv", "latebind[verify]", "makes the clean environments of latebind verify"),
+        *_psutil(),
         _dotnet(),
         _mono(),
         *(_ecosystem_program(needed) for needed in collect("programs", "PROGRAMS")),
@@ -66,6 +67,14 @@ def _program(name: str, requirement: str, note: str = "") -> Row:
     if path is None:
         return Row(what=name, there=False, detail=note, fix=f'Run: pip install "{requirement}"')
     return Row(what=name, there=True, detail=_version(path))
+
+
+def _psutil() -> list[Row]:
+    """A row if it is missing: who has installed uv alone cannot verify."""
+    if find_spec("psutil") is not None:
+        return []
+    detail = "holds the test cases of latebind verify to their limits"
+    return [Row(what="psutil", there=False, detail=detail, fix='Run: pip install "latebind[verify]"')]
 
 
 def _version(path: Path, *arguments: str) -> str:

@@ -25,7 +25,7 @@ from latebind.tables.parts import Part, find_parts, known_parts, part_of
 from loadcheck.archive import ZipReader
 from loadcheck.binary import read_images, sniff
 from loadcheck.readers.record import read_metadata
-from loadcheck.text import printable
+from loadcheck.text import printable, shell_word
 
 _INFO = re.compile(r"(?P<info>[^/]+\.dist-info)/(?:METADATA|RECORD|WHEEL)$")
 _PARTS = ("METADATA", "RECORD", "WHEEL")
@@ -86,7 +86,7 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
             problem = archive.problems[0]
             what = " ".join(filter(None, (problem.kind, printable(problem.member), printable(problem.detail))))
             text = f"is unsafe to rewrite: {what}"
-            raise InputError(text, where=str(path), advice=f"See all problems: latebind audit {path.name}.")
+            raise InputError(text, where=str(path), advice=f"See all problems: latebind audit {shell_word(path)}")
         info = _dist_info(archive, path)
         fields = read_metadata(archive.read(f"{info}/METADATA"), f"{path.name}!{info}/METADATA")
         if canonicalize_name(_first(fields, "name")) != name:

@@ -1,5 +1,6 @@
 """The stub in applications of .NET, made by a real SDK: what users of .NET read, and that the runtime is found."""
 
+import os
 import sys
 
 import pytest
@@ -12,8 +13,10 @@ from latebind.system.run import run
 from latebind.tables.presets import preset
 from latebind.verify.cases.layouts import layout
 from testing.emulated import ORT_VERSIONS
+from testing.needs import dotnet_environment
 from tests.dotnet_support import RID, consumer, make_config, make_stage
 from tests.native.test_stub import build_programs, library
+from tests.programs import run_checked
 
 pytestmark = [
     pytest.mark.slow,
@@ -87,3 +90,39 @@ def test_the_runtimes_nuget_package_is_found(tmp_path, package, name):
     runtime_preset = preset("onnxruntime")
     runtime = assemble_runtime_nupkg(library(version), version, tmp_path / "runtime", rid=RID, runtime=runtime_preset)
     assert run_application(tmp_path, package, name, (version, runtime)) == ""
+
+
+def test_the_command_for_a_damaged_runtime_replaces_it(tmp_path, package, packed_once):
+    """`dotnet add package` alone leaves what is in the folder of packages as it is."""
+    whole = library(ORT_VERSIONS[-1])
+    (tmp_path / "cut").mkdir()
+    cut = tmp_path / "cut" / whole.name
+    cut.write_bytes(whole.read_bytes()[:100_000])
+    runtime = assemble_runtime_nupkg(
+        cut, ORT_VERSIONS[-1], tmp_path / "runtime", rid=RID, runtime=preset("onnxruntime")
+    )
+    sentence = run_application(tmp_path / "work", package, "dotnet-build", (ORT_VERSIONS[-1], runtime))
+    assert "is not a usable library: truncated" in sentence
+    commands = sentence.partition("Get it with: ")[2].partition(" (or ")[0].split(", after ")
+    add, clear = (words.replace("Microsoft.ML.OnnxRuntime", "Tiny").split() for words in commands)
+    start = make_application(tmp_path / "application", packed_once / "dist")
+    start(*add)
+    [installed] = (tmp_path / "application/packages").rglob("libtiny.so")
+    size = installed.stat().st_size
+    os.truncate(installed, 100)
+    start(*add)
+    assert installed.stat().st_size == 100
+    start(*clear)
+    start(*add)
+    assert installed.stat().st_size == size
+
+
+def make_application(folder, feed):
+    """An application that takes packages from one folder; runs programs in it."""
+    folder.mkdir()
+    project = '<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>netcoreapp3.1</TargetFramework>'
+    (folder / "App.csproj").write_text(f"{project}</PropertyGroup></Project>")
+    sources = f'<packageSources><clear/><add key="feed" value="{feed}"/></packageSources>'
+    (folder / "nuget.config").write_text(f"<configuration>{sources}</configuration>")
+    environment = {**dotnet_environment(), "NUGET_PACKAGES": str(folder / "packages"), "DOTNET_NOLOGO": "1"}
+    return lambda *words: run_checked(*words, cwd=folder, env=environment)

@@ -10,6 +10,7 @@ const { findFile, judge } = require('./latebind-trusted.cjs');
 const BACKENDS = [
   { name: 'onnxruntime', package: '@latenn/onnxruntime', runtime: 'onnxruntime-node', minimum: '1.19' },
 ];
+const GET = ' Get it with: ';
 const MISSING = [2, 4]; // LATENN_BACKEND_MISSING, LATENN_RUNTIME_UNAVAILABLE
 
 function nameLibrary(backend) {
@@ -23,6 +24,11 @@ function findLibrary(backend) {
   const library = main.path ? findFile(`${backend.package}-${target}`, nameLibrary(backend.name), main.path)
     : { path: null, refused: [] };
   return { main: main.path, library: library.path, refused: [...main.refused, ...library.refused] };
+}
+
+/** The package with the library for this machine, which npm left out: of the version of the package that needs it. */
+function nameNative(backend, main) {
+  return `${backend.package}-${target}@${JSON.parse(fs.readFileSync(main, 'utf8')).version}`;
 }
 
 function listFolder(folder) {
@@ -60,7 +66,7 @@ function findPlaces() {
   for (const backend of BACKENDS) {
     const { main, library, refused } = findLibrary(backend);
     if (library) places.backends.push({ name: backend.name, folder: path.dirname(library) });
-    else if (!main && !refused.length) places.missing.push(backend.package);
+    else if (!refused.length) places.missing.push(main ? nameNative(backend, main) : backend.package);
     // With pnpm, a backend's peers are next to the backend alone.
     const searches = [undefined, ...(main ? [main] : [])].map((start) => findRuntimes(backend, start));
     places.runtimes.push(...searches.flatMap((search) => search.folders));
@@ -79,10 +85,12 @@ function advice(minimum) {
 /** The message of a failed load, with the command that installs a missing backend, and with what was not trusted. */
 function withAdvice(places, code, text) {
   if (!MISSING.includes(code)) return text;
-  const install = code === 2 && places.missing.length ? `, or npm install ${places.missing[0]}` : '';
-  if (!places.refused.length) return text + install;
+  const [found, commands] = text.split(GET); // the core names the commands of other installers
+  const isOurs = commands && code === 2 && places.missing.length;
+  const message = isOurs ? `${found}${GET}npm install ${places.missing[0]}` : text;
+  if (!places.refused.length) return message;
   const refused = places.refused.map(({ path: file, reason }) => `\n  ${file}: ${reason}`).join('');
-  return `${text}${install}\nNot used:${refused}\nhelp: install the package in the application's own node_modules, `
+  return `${message}\nNot used:${refused}\nhelp: install the package in the application's own node_modules, `
     + 'or name the file with the options backend and runtimePath.';
 }
 

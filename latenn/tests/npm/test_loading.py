@@ -36,7 +36,7 @@ def test_packages_in_the_working_folder_do_not_run(answer, start, binding, tmp_p
     assert not marker.exists()
     error = json.loads(ended.stdout)
     assert error["code"] == BACKEND_MISSING
-    assert error["message"].endswith("or npm install @latenn/onnxruntime")
+    assert error["message"].endswith("Get it with: npm install @latenn/onnxruntime")
 
 
 def test_what_is_not_trusted_is_in_the_message_and_in_the_report(answer, binding, tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 
 DOCS = "https://github.com/latebind/latebind/blob/main/docs"
 """Where messages send a user: an installed latebind has no pages."""
@@ -52,6 +54,14 @@ def printable(text: str, kept: str = "\n") -> str:
 def printable_lines(text: str) -> str:
     """The same for lines of programs and files, in which tabs are spaces."""
     return printable(text.replace("\t", "    "))
+
+
+def shell_word(value: object) -> str:
+    """A value as one word of a command that a message tells the user to run."""
+    text = str(value)
+    if os.name != "nt":
+        return shlex.quote(text)
+    return f'"{text}"' if not text or set(text) & set(" &()^;,") else text
 
 
 def encodable(text: str) -> str:

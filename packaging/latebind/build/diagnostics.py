@@ -6,6 +6,8 @@ import itertools
 import re
 from pathlib import Path, PurePosixPath
 
+from loadcheck.text import shell_word
+
 _COMPILER = re.compile(
     r"^(?P<file>(?:[A-Za-z]:)?[^:()\n]+?)(?::(?P<line>\d+)(?P<column>:\d+)?|\((?P<row>\d+)(?:,\d+)?\)) ?: "
     r"(?:fatal )?error\b(?: \w+)?: (?P<text>.+)$",
@@ -79,8 +81,8 @@ def headers_advice(output: str, runtime: str, minimum: str, source: str) -> str:
         return ""
     headers = f"third_party/{runtime}"
     return (
-        f"The stub has no headers. Run: latebind headers {runtime} {minimum} --output "
-        f'{PurePosixPath(source, headers)}. Then write headers = "{headers}" below the [[runtime]] of '
+        f"The stub has no headers. Run `latebind headers {runtime} {minimum} --output "
+        f'{shell_word(PurePosixPath(source, headers))}`. Then write headers = "{headers}" below the [[runtime]] of '
         f"{runtime}. This path is relative to native.source."
     )
 

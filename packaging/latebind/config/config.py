@@ -110,7 +110,7 @@ class Config:
             host = host_rid()
             if host not in included:
                 text = f"this machine is {host}, which is not a target of the project"
-                raise self.problem_at("targets.include", text, f"Name one: --target {included[0]}.")
+                raise self.problem_at("targets.include", text, f"Name one: --target {included[0]}")
             return [host]
         return list(dict.fromkeys(target(name).rid for name in (included if "all" in names else names)))
 

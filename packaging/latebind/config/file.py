@@ -17,6 +17,7 @@ from latebind.config.expand import expand
 from latebind.config.reader import Reader
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import ConfigError, InputError
+from loadcheck.text import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +67,7 @@ def _check_trusted(file: Path, start: Path) -> Path:
     elif file_stat.st_mode & ~here.st_mode & stat.S_IWOTH:
         reason = "can be changed by every user"
     if reason:
-        advice = f"If you trust it, name its folder: latebind -C {file.parent} ..."
+        advice = f"If you trust it, name its folder: latebind -C {shell_word(file.parent)} ..."
         raise InputError(f"is above {start} and {reason}", where=str(file), advice=advice)
     return file
 

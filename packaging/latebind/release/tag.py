@@ -41,7 +41,7 @@ def read_tag(option: str | None, environment: Mapping[str, str] | None = None) -
     if named and of_run and named != of_run:
         raise InputError(
             f"--tag is {named}, but this run is for the tag {of_run}",
-            advice=f"Leave out --tag, or write --tag {of_run}.",
+            advice=f"Leave out --tag, or write: --tag {of_run}",
         )
     if option is not None and not named:
         raise InputError("--tag is empty", advice="Name the tag, such as --tag v1.2.3, or leave the option out.")

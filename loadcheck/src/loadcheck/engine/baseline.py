@@ -11,7 +11,7 @@ import msgspec
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.engine.cause import fingerprint, package_of, stable
 from loadcheck.errors import InputError
-from loadcheck.text import encodable
+from loadcheck.text import encodable, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,7 +47,7 @@ class Baseline:
 
 def read_baseline(path: Path) -> Baseline:
     """Read a baseline. Raises InputError for a file that cannot be read, or is not a baseline in this format."""
-    advice = f"Write a new baseline: loadcheck --write-baseline {path}"
+    advice = f"Write a new one with the same packages and the option --write-baseline {shell_word(path)}"
     try:
         file = msgspec.json.decode(path.read_bytes(), type=_File)
     except OSError as error:

@@ -255,9 +255,7 @@ def _missing_shares(report: Report) -> Iterator[Blocker]:
 def _describe_blocker(report: Report, result: CaseResult, level: Level) -> Blocker:
     if result.outcome is State.FAILED:
         why = f"failed: {words(report, result)}"
-        return Blocker(
-            subject=result.id, why=why, fix=f"Read {result.log}, fix the cause, and run: latebind verify -k {result.id}"
-        )
+        return Blocker(subject=result.id, why=why, fix=f"Read {result.log}, fix the cause, and run: latebind verify")
     fix = _run_elsewhere(result.target)
     if result.outcome.is_pass:
         return Blocker(subject=result.id, why=f"{result.outcome.value}; the gate requires the level {level}", fix=fix)

@@ -1,0 +1,278 @@
+"""Advice of commands that need no build: what a message names is run or changed, and the command succeeds."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+
+import pytest
+
+from tests.advice.following import list_commands, list_options, write_setting
+from tests.client import BOUND, CONFIG, edit, write_client
+from tests.conftest import ROOT
+from tests.programs import assert_success
+
+RUNTIME_FILE = ROOT / "examples/own-runtime/latebind.toml"
+
+
+def is_gone(refused, again):
+    """Whether the headline of a refusal is in the output of a second try."""
+    headline = refused.stderr.splitlines()[0].removeprefix("error: ").rpartition(": ")[2]
+    return headline not in again.stderr
+
+
+def without_option(words, option):
+    at = words.index(option)
+    return [*words[:at], *words[at + 2 :]]
+
+
+@pytest.mark.advice("Name its folder: -C {}")
+@pytest.mark.parametrize("named", ["latebind.toml", "../with space/latebind.toml", "python/tiny/pyproject.toml", "*"])
+def test_a_file_in_the_place_of_the_project(tmp_path, start_in, advised, named):
+    folder = write_client(tmp_path / "with space")
+    named = str(folder / "latebind.toml") if named == "*" else named
+    refused = start_in("-C", named, "plan", at=folder)
+    assert refused.returncode == 2
+    value = shlex.split(advised(refused).partition("-C ")[2])
+    assert_success(start_in("-C", *value, "plan", at=folder))
+
+
+@pytest.mark.advice("Name the folder that contains latebind.toml, or a folder below it.")
+@pytest.mark.parametrize("below", ["", "native", "python/tiny"])
+def test_no_folder(tiny, start_in, advised, below):
+    refused = start_in("-C", "nosuch", "plan", at=tiny)
+    assert advised(refused)
+    assert_success(start_in("-C", tiny / below, "plan", at=tiny))
+
+
+@pytest.mark.advice("Name the project's folder: latebind -C FOLDER ... For a new project: latebind new NAME.")
+def test_no_project(tmp_path, tiny, start_in, advised):
+    (tmp_path / "empty").mkdir()
+    refused = start_in("plan", at=tmp_path / "empty")
+    named, new = list_commands(advised(refused))
+    assert named == ["latebind", "-C", "FOLDER"]
+    assert_success(start_in("-C", tiny, "plan", at=tmp_path))
+    assert new == ["latebind", "new", "NAME"]
+    assert_success(start_in("new", "engine", at=tmp_path))
+    assert_success(start_in("plan", at=tmp_path / "engine"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="not run: Windows has no bit for all others")
+@pytest.mark.advice("If you trust it, name its folder: latebind -C {} ...")
+def test_a_configuration_that_others_may_change(tmp_path, start_in, advised):
+    folder = write_client(tmp_path / "with space")
+    (folder / "latebind.toml").chmod(0o666)
+    refused = start_in("plan", at=folder / "native")
+    [[_, *words]] = list_commands(advised(refused))
+    assert_success(start_in(*words, "plan", at=folder / "native"))
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        pytest.param(
+            ["--kind", "ep", "--language", "c++"], "--language", marks=pytest.mark.advice("Leave out --language.")
+        ),
+        pytest.param(
+            ["--kind", "ep", "--module-name", "x"],
+            "--module-name",
+            marks=pytest.mark.advice("Leave out --module-name."),
+        ),
+    ],
+)
+def test_options_of_new(tmp_path, start_in, advised, words, option):
+    refused = start_in("new", "engine", *words, at=tmp_path)
+    assert list_options(advised(refused)) == [option]
+    assert_success(start_in("new", "engine", *without_option(words, option), at=tmp_path))
+
+
+@pytest.mark.parametrize("name", ["2fast", "os", "a.b", "class", "con"])
+@pytest.mark.advice(
+    "Choose a name of letters, digits and single hyphens that starts with a letter: latebind new my-engine."
+)
+def test_a_name_that_no_package_can_have(tmp_path, start_in, advised, name):
+    refused = start_in("new", name, at=tmp_path)
+    [[_, *words]] = list_commands(advised(refused))
+    assert_success(start_in(*words, at=tmp_path))
+    assert_success(start_in("plan", at=tmp_path / words[-1]))
+
+
+@pytest.mark.advice("Choose another name. For an existing project: latebind adopt.")
+def test_a_folder_that_is_not_empty(tmp_path, start_in, advised):
+    project = tmp_path / "engine"
+    (project / "src").mkdir(parents=True)
+    (project / "Makefile").write_text("all:\n", encoding="utf-8")
+    refused = start_in("new", "engine", at=tmp_path)
+    [[_, *words]] = list_commands(advised(refused))
+    assert_success(start_in(*words, at=project))
+    assert_success(start_in("new", "other", at=tmp_path))
+
+
+@pytest.mark.advice(
+    "Name what to audit: latebind audit some.whl. Or name a project's folder: latebind -C FOLDER audit."
+)
+def test_nothing_to_audit(tmp_path, packed_once, start_in, advised):
+    refused = start_in("audit", at=tmp_path)
+    named, of_project = list_commands(advised(refused))
+    wheel = next((packed_once / "dist").glob("*.whl"))
+    assert named == ["latebind", "audit", "some.whl"]
+    assert_success(start_in("audit", wheel, at=tmp_path))
+    words = [str(packed_once) if word == "FOLDER" else word for word in of_project[1:]]
+    assert_success(start_in(*words, at=tmp_path))
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.advice("To see what is out of date: latebind ci --check. To replace it: latebind ci --force.")
+def test_a_workflow_that_is_there(tiny, start_in, follow, which):
+    assert_success(start_in("ci", at=tiny))
+    refused = start_in("ci", at=tiny)
+    assert refused.returncode == 2
+    assert_success(follow(refused, at=tiny, which=which))
+
+
+@pytest.mark.advice("Write it: latebind ci.")
+def test_no_workflow(tiny, start_in, follow):
+    refused = start_in("ci", "--check", at=tiny)
+    assert_success(follow(refused, at=tiny))
+    assert_success(start_in("ci", "--check", at=tiny))
+
+
+@pytest.mark.advice("Run latebind ci --force, or add the target to the job `native`.")
+def test_a_target_that_no_job_builds(tiny, start_in, follow):
+    assert_success(start_in("ci", at=tiny))
+    write_setting(tiny / "latebind.toml", "targets.linux-x64", "toolchain", '"host"')
+    refused = start_in("ci", "--check", at=tiny)
+    assert refused.returncode == 1
+    assert_success(follow(refused, at=tiny))
+    assert_success(start_in("ci", "--check", at=tiny))
+
+
+@pytest.mark.advice("Run latebind ci --force, or remove the job `release` if you publish elsewhere.")
+def test_a_kind_of_package_that_no_job_publishes(tiny, start_in, follow):
+    wheel = CONFIG.replace('nuget = { id = "Tiny" }\n', "")
+    (tiny / "latebind.toml").write_text(wheel, encoding="utf-8")
+    assert_success(start_in("ci", at=tiny))
+    (tiny / "latebind.toml").write_text(CONFIG, encoding="utf-8")
+    refused = start_in("ci", "--check", at=tiny)
+    assert refused.returncode == 1
+    assert_success(follow(refused, at=tiny))
+    assert_success(start_in("ci", "--check", at=tiny))
+
+
+@pytest.mark.parametrize(
+    ("config", "rids"), [('"linux-arm64"', 1), ('"linux-arm64", "osx-arm64"', 1), ('"win-x64"', 1)]
+)
+@pytest.mark.advice("Name one: --target {}")
+def test_a_machine_that_is_no_target(tiny, start_in, advised, config, rids):
+    edit(tiny / "latebind.toml", '"linux-x64"', config)
+    refused = start_in("plan", at=tiny)
+    words = shlex.split(advised(refused).partition(": ")[2])
+    assert_success(start_in("plan", *words, at=tiny))
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        pytest.param(
+            ["--functions", "f"],
+            "--functions",
+            marks=pytest.mark.advice("Leave --functions out; it is for a runtime that a file describes."),
+        ),
+        pytest.param(
+            ["--called-by", "/bin/sh"],
+            "--called-by",
+            marks=pytest.mark.advice("Leave --called-by out; it is for a runtime that a file describes."),
+        ),
+        pytest.param(
+            ["--headers", "."],
+            "--headers",
+            marks=pytest.mark.advice(
+                "Leave --headers out, and name the folder of the headers to the compiler: -I FOLDER."
+            ),
+        ),
+    ],
+)
+def test_options_of_stub(tmp_path, start_in, advised, words, option):
+    refused = start_in("stub", "onnxruntime", "--source", "--output", "out", *words, at=tmp_path)
+    assert list_options(advised(refused))[:1] == [option]
+    assert_success(
+        start_in("stub", "onnxruntime", "--source", "--output", "out", *without_option(words, option), at=tmp_path)
+    )
+
+
+@pytest.mark.advice("Name a program or library that is linked with the library, or leave --called-by out.")
+def test_a_program_that_calls_nothing_of_it(tmp_path, start_in, advised):
+    words = ["stub", RUNTIME_FILE, "--source", "--output", "out"]
+    described = tmp_path / "z3.toml"
+    described.write_text(Z3, encoding="utf-8")
+    words[1] = described
+    refused = start_in(*words, "--called-by", "/bin/true", at=tmp_path)
+    assert list_options(advised(refused)) == ["--called-by"]
+    assert_success(start_in(*words, at=tmp_path))
+
+
+Z3 = """
+name = "z3"
+title = "Z3"
+entry = "Z3_get_version"
+version = "four-numbers"
+built = "5.4"
+minimum = "5.0"
+files.linux = ["libz3.so", "libz3.so.*"]
+python = { folder = "z3/lib", extras = { solver = "z3-solver" } }
+[stub]
+functions = ["Z3_mk_config"]
+"""
+
+
+@pytest.mark.advice("Describe one below [[runtime]] and [runtime.describe]; see examples/own-runtime.")
+def test_no_described_runtime(tmp_path, start_in, advised):
+    folder = write_client(tmp_path / "tiny", latebind=BOUND)
+    refused = start_in("loader-source", "out", at=folder)
+    assert "examples/own-runtime" in advised(refused)
+    described = RUNTIME_FILE.read_text("utf-8").partition("[[runtime]]")[2].partition("[targets]")[0]
+    (folder / "latebind.toml").write_text(
+        BOUND.replace('runtime = "onnxruntime"', 'runtime = "z3"').partition("[[runtime]]")[0]
+        + "[[runtime]]"
+        + described,
+        encoding="utf-8",
+    )
+    assert_success(start_in("loader-source", "out", at=folder))
+
+
+@pytest.mark.advice("Add --single; CMake has the presets already.")
+def test_presets_are_for_one_file(tmp_path, start_in, advised):
+    words = ["loader-source", "out", "--runtime", "onnxruntime"]
+    refused = start_in(*words, at=tmp_path)
+    assert_success(start_in(*words, *list_options(advised(refused)), at=tmp_path))
+
+
+@pytest.mark.advice("To use these headers, name their version: latebind headers {} {} ...")
+def test_headers_of_another_version(tmp_path, start_in, advised):
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "onnxruntime_c_api.h").write_text("#define ORT_API_VERSION 20\n", encoding="utf-8")
+    options = ("--from", given, "--output", "out")
+    refused = start_in("headers", "onnxruntime", "1.19", *options, at=tmp_path)
+    [[_, *words]] = list_commands(advised(refused))
+    assert is_gone(refused, start_in(*words, *options, at=tmp_path))
+
+
+@pytest.mark.advice("Set it to `git log -1 --format=%ct`.")
+@pytest.mark.parametrize("value", ["yesterday", "-1", "99999999999999"])
+def test_a_date_that_is_none(packed_tiny, start_in, advised, value):
+    (packed_tiny / "dist").rename(packed_tiny / "old")
+    refused = start_in("pack", at=packed_tiny, env={**os.environ, "SOURCE_DATE_EPOCH": value})
+    assert refused.returncode == 2, refused.stdout
+    [command] = list_commands(advised(refused))
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert_success(start_in("pack", at=packed_tiny, env={**os.environ, "SOURCE_DATE_EPOCH": printed.strip()}))
+
+
+@pytest.mark.advice("See {} --help.")
+@pytest.mark.parametrize("words", [("plan", "x"), ("pack", "--target"), ("verify", "--jobs", "x")])
+def test_wrong_words(tiny, start_in, advised, words):
+    refused = start_in(*words, at=tiny)
+    [[_, *asked]] = [advised(refused).partition("See ")[2].rstrip(".").split()]
+    assert "usage: latebind" in assert_success(start_in(*asked, at=tiny))

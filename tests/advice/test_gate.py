@@ -1,0 +1,110 @@
+"""Advice of the gate, of reports and of merging them: the named command closes what blocked."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.advice.following import list_commands, list_settings, write_setting
+from tests.client import edit
+from tests.programs import assert_success
+
+pytestmark = [pytest.mark.slow, pytest.mark.builds]
+
+
+@pytest.fixture(scope="module")
+def verified(tmp_path_factory):
+    """A new project with two test cases, packed and verified; tests take copies."""
+    from tests.advice.conftest import start  # noqa: PLC0415
+
+    folder = tmp_path_factory.mktemp("verified")
+    assert_success(start("new", "engine", at=folder))
+    project = folder / "engine"
+    file = project / "latebind.toml"
+    lines = file.read_text("utf-8").splitlines()
+    kept = [line for line in lines if not line.startswith(("nuget = ", "c = "))]
+    text = "\n".join('include = ["linux-x64"]' if line.startswith("include") else line for line in kept)
+    head, _, _ = text.partition("own.onnxruntime.scenarios = ")
+    file.write_text(text if head == text else f'{head}own.onnxruntime.scenarios = ["works"]\n', encoding="utf-8")
+    assert_success(start("pack", at=project))
+    assert_success(start("verify", at=project))
+    return project
+
+
+@pytest.fixture
+def project(verified, tmp_path):
+    return shutil.copytree(verified, tmp_path / "engine", symlinks=True)
+
+
+def test_the_project_passes(project, start_in):
+    assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.advice("Read {}, fix the cause, and run: latebind verify")
+def test_a_test_case_that_failed(project, start_in, follow, advised):
+    edit(project / "verify/smoke.py", "y == [2, 4, 7]", "y == [1]")
+    assert start_in("verify", at=project).returncode == 1
+    refused = start_in("gate", at=project)
+    assert refused.returncode == 1
+    log = advised(refused).partition("Read ")[2].partition(",")[0]
+    assert (project / "reports" / log).is_file()
+    edit(project / "verify/smoke.py", "y == [1]", "y == [2, 4, 7]")
+    assert_success(follow(refused, at=project))
+    assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.advice("Run latebind verify --target {} without -k, or merge the report that has the test case.")
+def test_a_test_case_that_was_left_out(project, start_in, follow):
+    assert_success(start_in("verify", "-k", "1.19", at=project))
+    refused = start_in("gate", at=project)
+    assert_success(follow(refused, at=project))
+    assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.advice("Run latebind verify, or name the report of this version.")
+def test_a_report_of_another_version(project, start_in, follow):
+    edit(project / "latebind.toml", '"0.1.0"', '"0.2.0"')
+    refused = start_in("gate", at=project)
+    assert_success(follow(refused, at=project))
+    assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.parametrize("text", [None, "", "{}", '{"cases": []}'])
+@pytest.mark.advice("Run latebind verify, or give a verify.json that it wrote.")
+def test_no_report(project, start_in, follow, text):
+    report = project / "reports/verify.json"
+    report.unlink()
+    if text is not None:
+        report.write_text(text, encoding="utf-8")
+    refused = start_in("gate", at=project)
+    assert refused.returncode == 2
+    assert_success(follow(refused, at=project))
+    assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.advice(
+    "Run latebind verify {} --shard {}/{} (with --all if the other shares had it), and merge its report."
+)
+def test_a_share_that_is_missing(project, start_in, advised):
+    assert_success(start_in("verify", "--target", "linux-x64", "--shard", "1/2", at=project))
+    refused = start_in("gate", at=project)
+    [[_, *words]] = list_commands(advised(refused))
+    assert_success(start_in(*words, "--output", "reports/more", at=project))
+    assert_success(start_in("verify", "--merge", "reports/verify.json", "reports/more/verify.json", at=project))
+    assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.advice(
+    "Add a consumer to [verify] and run latebind verify, or give a reason in {}: ",
+    '[release] unverified = { "{}" = "REASON" }',
+)
+def test_a_package_that_no_test_case_installs(project, start_in, advised):
+    edit(project / "latebind.toml", "wheel = {", 'nuget = { id = "Engine" }\nwheel = {')
+    assert_success(start_in("verify", at=project))
+    refused = start_in("gate", at=project)
+    assert refused.returncode == 1, refused.stdout
+    assert advised(refused)
+    value = list_settings(" ".join((refused.stdout + refused.stderr).split()))["unverified"]
+    write_setting(project / "latebind.toml", "release", "unverified", value)
+    assert_success(start_in("gate", at=project))
