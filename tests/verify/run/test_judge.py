@@ -80,6 +80,55 @@ def test_a_bad_run_fails_with_what_was_seen_and_how_far_it_came(fields, message,
     assert message in outcome.reason
 
 
+@pytest.mark.parametrize(("failed", "more"), [(1, ""), (5, ""), (6, "and 1 more"), (7, "and 2 more")])
+def test_five_failures_are_shown_and_the_others_are_counted(failed, more):
+    names = [f"case-{number}" for number in range(failed)]
+    reason = judge_run(finish_run(1, failed=tuple(CaseFailure(name, "differs") for name in names))).reason
+    assert reason.splitlines() == [f"{name}: differs" for name in names[:5]] + [more] * bool(more)
+
+
+@pytest.mark.parametrize(
+    ("loaded", "allowed", "passes"),
+    [(1, 1, True), (2, 1, False), (0, 1, True), (2, 2, True), (3, 2, False), (1, 2, True), (1, 0, True), (9, 0, True)],
+)
+def test_a_process_has_no_more_copies_of_the_runtime_than_its_scenario_allows(loaded, allowed, passes):
+    outcome = judge_run(finish_run(report=RuntimeReport("1.31.1", copies=loaded)), copies=allowed)
+    assert outcome.state is (State.PASSED if passes else State.FAILED)
+    assert outcome.reason == ("" if passes else f"{loaded} copies of the runtime are loaded, expected {allowed}")
+
+
+@pytest.mark.parametrize(
+    ("fields", "more", "passes"),
+    [
+        ({"libraries": ("/other/x.so",)}, {"roots": (ENV, "/other")}, True),
+        ({"libraries": ("/environment/x.so", "/tmp/y.so")}, {}, False),
+        ({"report": RuntimeReport("1.20.1")}, {"binds": ("1.31.1", "1.20.1")}, True),
+        ({"report": RuntimeReport("")}, {"binds": ()}, False),
+        ({"status": 1, "failed": DIFFERS, "report": RuntimeReport("1.20.1")}, {}, False),
+    ],
+)
+def test_what_was_loaded_is_what_was_installed(fields, more, passes):
+    outcome = judge_run(finish_run(**fields), **more)
+    assert outcome.state is (State.PASSED if passes else State.FAILED)
+    if fields.get("failed"):  # the version is no news where a case failed
+        assert outcome.reason == "c: differs"
+
+
+def test_the_phase_of_a_run_that_loaded_and_computed_wrong_is_how_far_it_came():
+    wrong = finish_run(1, failed=DIFFERS, libraries=("/elsewhere/x.so",))
+    assert judge_run(wrong).facts == {"phase": "load"}
+    assert judge_run(wrong).reason.splitlines() == [
+        "/elsewhere/x.so was loaded from outside /environment",
+        "c: differs",
+    ]
+    assert judge_run(finish_run(1, failed=DIFFERS)).facts == {"phase": "inference"}
+
+
+@pytest.mark.parametrize(("status", "passes"), [(0, True), (1, True), (2, False), (3, False), (4, False), (127, False)])
+def test_a_consumer_ends_in_one_of_two_ways(status, passes):
+    assert (judge_run(finish_run(status)).state is State.PASSED) is passes
+
+
 def test_what_the_reference_cannot_do_is_no_failure_and_what_it_can_is_one():
     ended = finish_run(status=1, failed=DIFFERS)
     assert judge_run(ended, reference=frozenset("ab")).state is State.PASSED
