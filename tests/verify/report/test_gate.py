@@ -1,7 +1,10 @@
 """The gate: which test cases must have passed for which package files, and what it reports about the others."""
 
 import dataclasses
+import io
 import json
+import tarfile
+import zipfile
 from pathlib import Path
 
 import msgspec
@@ -10,8 +13,9 @@ import pytest
 from latebind.config.file import load
 from latebind.errors import ConfigError
 from latebind.model import State
+from latebind.tables.targets import targets
 from latebind.verify.cases.scenarios import SCENARIOS
-from latebind.verify.report.gate import GATE_RENDERERS, PackageFile, judge_gate, patterns
+from latebind.verify.report.gate import GATE_RENDERERS, PackageFile, judge_gate, list_package_files, patterns
 from latebind.verify.report.render import write_reports
 from latebind.verify.report.report import Provenance
 from tests.client import BOUND, SEVERAL, write_client
@@ -222,6 +226,37 @@ def test_a_distribution_that_could_be_tried_elsewhere_is_required(reason):
     assert list(find_blockers(config, [*complete(config), idle])) == [idle.id]
 
 
+@pytest.mark.parametrize(
+    ("tried", "asked", "is_excused"),
+    [
+        (("minimum",), ("minimum",), True),
+        (("minimum", "latest"), ("minimum",), True),
+        (("minimum", "latest"), ("minimum", "latest"), True),
+        (("minimum",), ("minimum", "latest"), False),
+        (("latest",), ("minimum",), False),
+        (("minimum",), (), False),
+    ],
+)
+def test_a_version_without_a_wheel_is_excused_by_the_same_versions_with_another_python(tried, asked, is_excused):
+    idle = row("not run", reason="no-distribution", consumer="python3.14", version="minimum", entries=asked)
+    others = [
+        row(version="1.19.2", entries=tried),
+        row("not run", consumer="python3.9", version="1.19.2", entries=("minimum", "latest")),  # shows nothing
+        row(scenario="extra", version="1.20.1", entries=("minimum", "latest")),
+        row(target="linux-arm64", version="1.20.1", entries=("minimum", "latest")),
+    ]
+    gate = judge_gate(requiring("wheel/*/works"), report(*others, idle))
+    assert (idle.id not in {case.id for case in gate.required}) is is_excused
+
+
+@pytest.mark.parametrize(("kind", "consumer"), [("nupkg", "dotnet-build"), ("npm", "node"), ("jar", "java")])
+def test_only_wheels_are_made_for_one_python(kind, consumer):
+    idle = row("not run", reason="no-distribution", kind=kind, consumer=consumer, version="minimum",
+               entries=("minimum",))  # fmt: skip
+    gate = judge_gate(requiring("*/works"), report(row(kind=kind, consumer=consumer, entries=("minimum",)), idle))
+    assert idle.id in {case.id for case in gate.required}
+
+
 def test_a_version_without_a_wheel_for_one_python_must_be_tried_with_another():
     config = requiring("wheel/*/works")
     idle = row("not run", reason="no-distribution", consumer="python3.14", version="minimum", entries=("minimum",))
@@ -292,6 +327,57 @@ def configure(tmp_path):
         return load(write_client(tmp_path, latebind=text) / "latebind.toml")
 
     return load_with
+
+
+def write_archive(file, members):
+    """A package file with such members."""
+    if not file.name.endswith((".tgz", ".tar.gz")):
+        with zipfile.ZipFile(file, "w") as archive:
+            for path, text in members.items():
+                archive.writestr(path, text)
+        return
+    with tarfile.open(file, "w:gz") as archive:
+        for path, text in members.items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+
+
+NPM = '{"name": "@acme/tiny", "version": "1.2.3"'
+LINUX, WINDOWS = "linux-x64", "win-x64"
+FOLDER = {
+    "tiny-1.2.3-py3-none-manylinux_2_17_x86_64.whl": ("wheel", (LINUX,), {"linux-arm64/x": ""}),
+    "tiny-1.2.3-py3-none-any.whl": ("wheel", tuple(targets()), {"tiny/x.py": ""}),
+    "Tiny.1.2.3.nupkg": ("nupkg", (LINUX, WINDOWS), {"runtimes/linux-x64/native/x": "", "runtimes/win-x64/x": ""}),
+    "Tiny.Managed.1.2.3.nupkg": ("nupkg", (), {"lib/net8.0/linux-x64": ""}),  # a file is no folder
+    "acme-tiny-1.2.3.tgz": ("npm", (), {"package/package.json": NPM + "}"}),
+    "acme-tiny-win-x64-1.2.3.tgz": (
+        "npm", (WINDOWS,), {"package/package.json": NPM + ', "os": ["win32"], "cpu": ["x64"]}'},
+    ),
+    "tiny-1.2.3.jar": (
+        "jar", (LINUX,),
+        {"META-INF/maven/a/tiny/pom.properties": "artifactId=tiny\nversion=1.2.3\n", "native/linux-x64/x": ""},
+    ),
+    # It holds JARs, whose folders it names itself.
+    "tiny-1.2.3-maven.zip": ("maven", (), {"a/tiny/1.2.3/tiny-1.2.3.pom": "", "linux-x64/x": ""}),
+    "tiny-1.2.3-linux-x64-sdk.tar.gz": ("sdk", (LINUX,), {}),
+    # pip builds it for any target.
+    "tiny-1.2.3.tar.gz": (
+        "sdist", (), {"tiny-1.2.3/PKG-INFO": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.2.3\n", "linux-x64/x": ""},
+    ),
+    "Tiny.1.2.3.snupkg": None,
+    "tiny-1.2.3-linux-x64-symbols.zip": None,
+    "SHA256SUMS": None,
+}  # fmt: skip
+"""Files of a release: the kind, the targets and the members of each; None where no test case is about it."""
+
+
+def test_what_must_be_verified_is_read_from_the_files_themselves(tmp_path):
+    for name, what in FOLDER.items():
+        write_archive(tmp_path / name, what[2] if what is not None else {})
+    assert {package.name: (package.kind, package.targets) for package in list_package_files(tmp_path)} == {
+        name: what[:2] for name, what in FOLDER.items() if what is not None
+    }
 
 
 def judge(config, *cases, packages):
