@@ -1,12 +1,23 @@
-"""Ways to make a library unusable, on a real one."""
+"""Ways to make a library unusable, on a real one; and what each scenario sets up around a consumer."""
 
+from dataclasses import fields
 from types import SimpleNamespace
 
 import pytest
 from tests.audit.corpus import Compiler
 
-from latebind.errors import InputError
+from latebind.config.file import load
+from latebind.errors import InputError, NotRun
+from latebind.model import Case
 from latebind.verify.cases import situations as spoil
+from latebind.verify.cases.consumer import find_consumer
+from latebind.verify.cases.scenarios import SCENARIOS, scenario
+from latebind.verify.cases.situations import ODD, ORDINARY, Situation
+from latebind.verify.run.bench import Bench
+from loadcheck.model import Rid
+from tests.client import SEVERAL
+from tests.epclient import write_ep
+from tests.programs import not_run
 
 SOURCE = """\
 #include <stdio.h>
@@ -82,3 +93,345 @@ def test_a_copy_of_a_runtime_has_its_neighbours(tmp_path):
     assert {path.name: path.read_text() for path in copy.parent.iterdir()} == {
         path.name: path.name for path in library.parent.iterdir()
     }
+
+
+# ---- what each scenario sets up
+
+CONFIG = load(SEVERAL)
+RUNTIME = CONFIG.document.runtime[0]
+INDEX = {"onnxruntime-gpu": "1.30.0", "thing-cu12": "12.9", "thing-cu11": "11.8"}
+"""The newest version of each distribution."""
+
+
+def read_text(runtime, version, rid):
+    """What the libraries of a supply hold here: which they are, and a version as ONNX Runtime's has it."""
+    return f"{runtime.name} {version} {rid}\0{version}\0"
+
+
+def make_bench(
+    folder, name="works", *, rid="linux-x64", version="1.31.1", consumer="python3.11", config=CONFIG, **more
+):
+    """A test case with a supply of small files, on a machine that has other paths than this one."""
+
+    def supply_library(runtime, wanted, target):
+        where = folder / f"cache/{target}/{wanted}"
+        where.mkdir(parents=True, exist_ok=True)
+        (where / "libneighbour.so").write_text("neighbour", encoding="utf-8")
+        library = where / f"libonnxruntime.so.{wanted}"
+        library.write_text(read_text(runtime, wanted, target), encoding="utf-8")
+        return library
+
+    (work := folder / "work").mkdir(exist_ok=True)
+    case = Case(kind="wheel", target=Rid(rid), consumer=consumer, runtime="onnxruntime", version=version, scenario=name)
+    runtime = config.document.runtime[0]
+    rest = {"bound_runtime": runtime, "package": config.package_of(runtime), "oldest": "1.19.2", "stands_in": False}
+    return Bench(
+        case=case, config=config, artifacts=(), log=work / "log", work=work, **{**rest, **more},
+        supply=SimpleNamespace(
+            library=supply_library,
+            installer=SimpleNamespace(resolve=lambda wanted, python: INDEX[wanted] if python == "python" else ""),
+        ),
+        machine=SimpleNamespace(path=lambda path: f"Z:{path.relative_to(folder).as_posix()}"),
+        interpreters=(SimpleNamespace(path="python"),),
+    )  # fmt: skip
+
+
+def tell(situation, folder):
+    """The fields that differ from an ordinary situation's; folders without what is above the test's."""
+    told = {field.name: getattr(situation, field.name) for field in fields(situation)}
+    told = {name: value for name, value in told.items() if value != getattr(ORDINARY, name)}
+    if "roots" in told:
+        told["roots"] = [path.relative_to(folder / "work").as_posix() for path in told["roots"]]
+    return {name: dict(value) if name in ("environment", "values") else value for name, value in told.items()}
+
+
+def list_files(folder):
+    """What was made below the test case's folder: the version in each file, and nothing for a neighbour."""
+    files = (path for path in (folder / "work").rglob("*") if path.is_file())
+    texts = {path.relative_to(folder / "work").as_posix(): path.read_text("utf-8") for path in files}
+    return {name: (text.split() + [""])[1] if "\0" in text else "" for name, text in sorted(texts.items())}
+
+
+def copy_in(name, version):
+    """The files that a copy of the runtime consists of."""
+    return {f"{name}/libneighbour.so": "", f"{name}/libonnxruntime.so.{version}": version}
+
+
+NEW, OLD, VARIABLE = "1.31.1", "1.19.2", "ONNXRUNTIME_LIB_PATH"
+PLAIN = ("libonnxruntime.so", "libonnxruntime.so.1")
+SET_UPS = {
+    "with-gpu": ({"also": ("onnxruntime-gpu==1.30.0",), "binds": (NEW, "1.30.0")}, {}),
+    "upgraded": ({"first": OLD}, {}),
+    "imported-before": ({"action": ("--import-before", "onnxruntime")}, {}),
+    "imported-after": ({"action": ("--import-after", "onnxruntime")}, {}),
+    "odd-folder": ({"folder": ODD}, {}),
+    "unsupported": ({"arguments": ("--module", "several_onnxruntime")}, {}),
+    "too-old": ({"arguments": ("--runtime-minimum", "1.32"), "values": {"raised": "1.32"}}, {}),
+    "older-loaded": (
+        {
+            "arguments": ("--runtime-minimum", "1.31"),
+            "action": ("--preload", f"Z:work/older/libonnxruntime.so.{OLD}"),
+            "roots": ["older"],
+        },
+        copy_in("older", OLD),
+    ),
+    "two-runtimes": (
+        {
+            "action": ("--preload", f"Z:work/other/libonnxruntime.so.{OLD}"),
+            "roots": ["other"],
+            "binds": (OLD,),
+            "copies": 1,
+        },
+        copy_in("other", OLD),
+    ),
+    "path": (
+        {
+            "arguments": ("--runtime-path", f"Z:work/given/libonnxruntime.so.{NEW}"),
+            "roots": ["given"],
+            "values": {"path": f"Z:work/given/libonnxruntime.so.{NEW}"},
+        },
+        copy_in("given", NEW),
+    ),
+    "path-folder": (
+        {"arguments": ("--runtime-path", "Z:work/given"), "roots": ["given"], "values": {"path": "Z:work/given"}},
+        copy_in("given", NEW),
+    ),
+    "path-relative": (
+        {
+            "arguments": ("--runtime-path", f"given/libonnxruntime.so.{NEW}"),
+            "roots": ["home/given"],
+            "values": {"path": f"given/libonnxruntime.so.{NEW}"},
+        },
+        copy_in("home/given", NEW),
+    ),
+    "path-odd": (
+        {
+            "arguments": ("--runtime-path", f"Z:work/{ODD}/libonnxruntime.so.{NEW}"),
+            "roots": [ODD],
+            "values": {"path": f"Z:work/{ODD}/libonnxruntime.so.{NEW}"},
+        },
+        copy_in(ODD, NEW),
+    ),
+    "environment": (
+        {"environment": {VARIABLE: f"Z:work/given/libonnxruntime.so.{NEW}"}, "roots": ["given"]},
+        copy_in("given", NEW),
+    ),
+    "decoy": ({"environment": {"LD_LIBRARY_PATH": "Z:work/decoy"}}, {f"decoy/{name}": OLD for name in PLAIN}),
+    "decoy-system": ({"action": ("--plant", f"Z:cache/linux-x64/{OLD}/libonnxruntime.so.{OLD}")}, {}),
+    "path-wrong": (
+        {
+            "arguments": ("--runtime-path", "Z:work/nowhere/libonnxruntime.so"),
+            "roots": ["nowhere"],
+            "values": {"path": "Z:work/nowhere/libonnxruntime.so"},
+        },
+        {},
+    ),
+    "not-a-library": (
+        {
+            "arguments": ("--runtime-path", "Z:work/given/libonnxruntime.so"),
+            "roots": ["given"],
+            "values": {"path": "Z:work/given/libonnxruntime.so"},
+        },
+        {"given/libonnxruntime.so": ""},
+    ),
+    "environment-wrong": (
+        {
+            "environment": {VARIABLE: "Z:work/nowhere/libonnxruntime.so"},
+            "values": {"path": "Z:work/nowhere/libonnxruntime.so", "variable": VARIABLE},
+        },
+        {},
+    ),
+    "missing-backend": (
+        {"without": "onnxruntime", "values": {"backend": "several-onnxruntime", "runtime": "onnxruntime"}},
+        {},
+    ),
+}
+"""By scenario: the fields of its situation, and the files that it makes, with the version that each holds."""
+ELSEWHERE = {"two-packages", "other-majors", "companion-missing", "other-major", "wrong-architecture",
+             "dependency-missing"}  # fmt: skip
+"""Those with a test of their own below."""
+
+
+def test_each_set_up_has_a_test():
+    assert {one.name for one in SCENARIOS if callable(one.set_up)} == {*SET_UPS, *ELSEWHERE}
+
+
+@pytest.mark.parametrize("name", SET_UPS)
+def test_what_a_scenario_sets_up(tmp_path, name):
+    situation = make_bench(tmp_path, name).situation
+    assert (tell(situation, tmp_path), list_files(tmp_path)) == SET_UPS[name]
+
+
+def test_a_scenario_without_a_set_up_is_what_the_table_says_and_one_without_a_runtime_is_ordinary(tmp_path):
+    threads = make_bench(tmp_path, "threads")
+    assert threads.situation is scenario("threads").set_up
+    assert make_bench(tmp_path, "path", bound_runtime=None).situation is ORDINARY
+    assert list_files(tmp_path) == {}
+
+
+@pytest.mark.parametrize("oldest", ["", NEW, "1.32.0"])
+@pytest.mark.parametrize("name", ["upgraded", "older-loaded", "two-runtimes", "decoy", "decoy-system"])
+def test_without_an_older_version_nothing_is_set_up(tmp_path, name, oldest):
+    with not_run("no-distribution", f"no supported version below {NEW}"):
+        _ = make_bench(tmp_path, name, oldest=oldest).situation
+    assert list_files(tmp_path) == {}
+
+
+def test_two_packages_use_two_copies_of_one_version(tmp_path):
+    bench = make_bench(tmp_path, "two-packages")
+    beside = tmp_path / "cache/libbeside.so"
+    object.__setattr__(bench, "library_beside", lambda: beside)
+    assert tell(bench.situation, tmp_path) == {
+        "action": ("--beside", "Z:cache/libbeside.so", f"Z:work/other/libonnxruntime.so.{NEW}"),
+        "roots": ["other"],
+        "copies": 1,
+    }
+    assert list_files(tmp_path) == copy_in("other", NEW)
+
+
+THING = SimpleNamespace(
+    name="thing",
+    traits=SimpleNamespace(
+        title="The Thing",
+        python=SimpleNamespace(extras={"cu13": "thing-cu13", "cu12": "thing-cu12", "cu11": "thing-cu11"}),
+        list_companions=lambda system, version: (f"libfirst.{system}", f"liblast.{system}.{version}"),
+    ),
+)
+"""A runtime of several major versions, which opens more libraries."""
+
+
+def test_the_other_major_versions_are_installed_besides(tmp_path):
+    bench = make_bench(tmp_path, "other-majors", bound_runtime=THING)
+    assert tell(bench.situation, tmp_path) == {"also": ("thing-cu12==12.9", "thing-cu11==11.8")}
+
+
+def test_the_last_library_that_a_runtime_opens_is_lost(tmp_path):
+    situation = make_bench(tmp_path, "companion-missing", bound_runtime=THING).situation
+    gone = f"liblast.linux.{NEW}"
+    assert tell(situation, tmp_path) == {"lost": gone, "values": {"gone": gone}}
+    names = (gone, "libfirst.linux", "libthing.so")
+    for name in names:
+        (tmp_path / name).write_text("whole", encoding="utf-8")
+    situation.break_files([tmp_path / "libthing.so"])
+    assert {path.name: path.read_text("utf-8") for path in tmp_path.glob("*.*")} == dict.fromkeys(names[1:], "whole")
+
+
+@pytest.mark.parametrize(("version", "major"), [("1.31.1", "2.31.1"), ("2.0.3", "3.0.3"), ("2025.1.0", "2026.1.0")])
+def test_another_major_version_is_stated_by_the_same_file(tmp_path, version, major):
+    bench = make_bench(tmp_path, "other-major", version=version)
+    situation = bench.situation
+    assert situation.values == {"major": major}
+    assert situation.spoil(b"\0%b\0 1.31" % version.encode()) == b"\0%b\0 1.31" % major.encode()
+
+
+def test_another_processor_has_the_same_version_of_its_own(tmp_path):
+    situation = make_bench(tmp_path, "wrong-architecture").situation
+    assert situation.values == {"own": "x86_64", "other": "aarch64"}
+    assert situation.spoil(b"") == read_text(RUNTIME, NEW, "linux-arm64").encode()
+
+
+def test_a_processor_without_a_runtime_or_a_sibling_is_not_run(tmp_path, monkeypatch):
+    bench = make_bench(tmp_path, "wrong-architecture")
+
+    def lack(_runtime, _version, _rid):
+        raise NotRun("no-distribution", "the index has none")
+
+    bench.supply.library = lack
+    with not_run("no-distribution", f"no ONNX Runtime {NEW} for linux-arm64"):
+        _ = bench.situation
+    monkeypatch.setattr(spoil, "other_processor", lambda _: None)  # each target of today's table has a sibling
+    with not_run("no-distribution", "there is no target like osx-x64 for another processor"):
+        _ = make_bench(tmp_path, "wrong-architecture", rid="osx-x64").situation
+
+
+def test_a_dependency_of_the_test_cases_own_version_is_renamed(tmp_path, library):
+    bench = make_bench(tmp_path, "dependency-missing")
+    asked = []
+    bench.supply.library = lambda _runtime, version, rid: asked.append((version, rid)) or library
+    situation = bench.situation
+    needed, gone = spoil.dependency_of(library)
+    assert asked == [(NEW, "linux-x64")]
+    assert situation.values == {"gone": gone}
+    data = library.read_bytes()
+    assert situation.spoil(data) == data.replace(b"\0%b\0" % needed.encode(), b"\0%b\0" % gone.encode())
+
+
+@pytest.mark.parametrize(
+    ("rid", "is_provider", "consumer", "folder"),
+    [
+        ("linux-x64", False, "python3.11", ODD),
+        ("win-x64", False, "python3.11", ODD),
+        ("linux-x64", True, "python3.11", ODD),
+        ("osx-arm64", True, "python3.11", ODD),
+        ("win-x64", True, "python3.11", ODD.partition(",")[0]),
+        ("win-arm64", True, "python3.11", ODD.partition(",")[0]),
+        ("linux-x64", False, "sdk-cmake", ODD if find_consumer("sdk-cmake").reads_commas else ODD.replace(",", "")),
+    ],
+)
+def test_the_odd_folder_is_as_odd_as_it_can_be(tmp_path, rid, is_provider, consumer, folder):
+    config = load(write_ep(tmp_path / "ep") / "latebind.toml") if is_provider else CONFIG
+    bench = make_bench(tmp_path, "odd-folder", rid=rid, consumer=consumer, config=config)
+    assert tell(bench.situation, tmp_path) == {"folder": folder}
+
+
+def test_some_tools_get_an_odd_folder_without_a_comma(tmp_path):
+    name = next(one for one in ("node", "java", "dotnet-build", "sdk-cmake", "c-nupkg")
+                if not find_consumer(one).reads_commas)  # fmt: skip
+    assert make_bench(tmp_path, "odd-folder", consumer=name).situation.folder == ODD.replace(",", "")
+
+
+def test_the_missing_package_is_called_as_its_consumers_ecosystem_calls_it(tmp_path):
+    nuget = make_bench(tmp_path, "missing-backend", consumer="dotnet-build").situation
+    assert nuget.values["backend"] == CONFIG.packages["onnxruntime"].nuget.id
+    unknown = make_bench(tmp_path, "missing-backend", consumer="sdk-cmake").situation
+    assert (unknown.without, unknown.values["runtime"]) == ("onnxruntime", "onnxruntime")
+
+
+@pytest.mark.parametrize(
+    ("fields", "changes"),
+    [
+        ({}, False),
+        ({"folder": "elsewhere"}, True),
+        ({"spoil": spoil.text}, True),
+        ({"unreadable": True}, True),
+        ({"lost": "libx.so"}, True),
+        ({"unprivileged": True, "layout": "target", "first": "1.0", "copies": 1, "by_name": True}, False),
+    ],
+)
+def test_which_situations_change_files(fields, changes):
+    assert Situation(**fields).changes_files is changes
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "mode"),
+    [
+        ({}, b"whole", 0o644),
+        ({"spoil": lambda data: data.upper()}, b"WHOLE", 0o644),
+        ({"unreadable": True}, b"whole", 0),
+        ({"unreadable": True, "spoil": spoil.truncate}, b"wh", 0),
+        ({"lost": "libgone.so"}, b"whole", 0o644),
+    ],
+)
+def test_every_installed_library_is_broken(tmp_path, fields, text, mode):
+    libraries = [tmp_path / name for name in ("liba.so", "libb.so")]
+    for path in (*libraries, tmp_path / "libgone.so"):
+        path.write_bytes(b"whole")
+        path.chmod(0o644)
+    Situation(**fields).break_files(iter(libraries))
+    modes = [path.stat().st_mode & 0o777 for path in libraries]
+    for path in libraries:
+        path.chmod(0o644)
+    assert ([path.read_bytes() for path in libraries], modes) == ([text] * 2, [mode] * 2)
+    assert (tmp_path / "libgone.so").exists() is ("lost" not in fields)
+
+
+@pytest.mark.parametrize("size", [0, 10, 4095, 4096, 4097, 10_000])
+def test_a_corrupt_library_has_zeros_for_its_header_and_its_own_length(size):
+    assert spoil.corrupt(b"x" * size) == (bytes(4096) + b"x" * max(0, size - 4096))[:size]
+
+
+@pytest.mark.parametrize("name", [name for name, (fields, _) in SET_UPS.items() if "arguments" in fields])
+def test_what_a_scenario_says_to_the_consumer_reaches_its_command_line(tmp_path, name):
+    bench = make_bench(tmp_path, name)
+    assert bench.consumer_words()[-len(bench.situation.arguments) :] == bench.situation.arguments
+    assert bench.values("/lib").items() >= bench.situation.values.items()
