@@ -149,7 +149,7 @@ def list_files(folder):
     """What was made below the test case's folder: the version in each file, and nothing for a neighbour."""
     files = (path for path in (folder / "work").rglob("*") if path.is_file())
     texts = {path.relative_to(folder / "work").as_posix(): path.read_text("utf-8") for path in files}
-    return {name: (text.split() + [""])[1] if "\0" in text else "" for name, text in sorted(texts.items())}
+    return {name: text.split()[1] if "\0" in text else "" for name, text in sorted(texts.items())}
 
 
 def copy_in(name, version):
@@ -260,6 +260,11 @@ def test_each_set_up_has_a_test():
 def test_what_a_scenario_sets_up(tmp_path, name):
     situation = make_bench(tmp_path, name).situation
     assert (tell(situation, tmp_path), list_files(tmp_path)) == SET_UPS[name]
+
+
+def test_an_ordinary_situation_differs_in_nothing():
+    values = {field.name: getattr(ORDINARY, field.name) for field in fields(ORDINARY)}
+    assert {name: value for name, value in values.items() if value} == {"folder": "env", "layout": "venv"}
 
 
 def test_a_scenario_without_a_set_up_is_what_the_table_says_and_one_without_a_runtime_is_ordinary(tmp_path):

@@ -101,7 +101,7 @@ def test_a_process_has_no_more_copies_of_the_runtime_than_its_scenario_allows(lo
     ("fields", "more", "passes"),
     [
         ({"libraries": ("/other/x.so",)}, {"roots": (ENV, "/other")}, True),
-        ({"libraries": ("/environment/x.so", "/tmp/y.so")}, {}, False),
+        ({"libraries": ("/environment/x.so", "/home/y.so")}, {}, False),
         ({"report": RuntimeReport("1.20.1")}, {"binds": ("1.31.1", "1.20.1")}, True),
         ({"report": RuntimeReport("")}, {"binds": ()}, False),
         ({"status": 1, "failed": DIFFERS, "report": RuntimeReport("1.20.1")}, {}, False),
