@@ -10,9 +10,9 @@ from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load, load_described
 from latebind.config.verification import VerifyOwn
 from latebind.tables.presets import library_files
-from latebind.tables.targets import other_processor
+from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import name_consumers
-from latebind.verify.cases.expand import Extent, expand_cases, list_lines, questions
+from latebind.verify.cases.expand import Extent, expand_cases, is_too_old, list_lines, questions
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers
 from latebind.verify.cases.layouts import RUNNING
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
@@ -353,3 +353,35 @@ def test_a_wheel_that_installs_the_runtime_is_installed_by_its_name(tmp_path, ke
 
     assert {"works", "absent"} <= scenarios
     assert ("extra" in scenarios) == installs
+
+
+def test_what_is_tried_without_a_runtime_is_named_for_all_runtimes_but_the_first():
+    absent = {one.case.id for one in expand() if one.case.scenario == "absent" and one.case.consumer == "python3.11"}
+    names = ("runtime", "openvino", "ai-edge-litert")
+    assert absent == {f"wheel/linux-x64/python3.11/no-{name}/absent" for name in names}
+
+
+def test_the_newest_prerelease_is_tried_by_python_with_the_scenarios_of_all_versions():
+    config = change(verify=msgspec.structs.replace(CONFIG.document.verify, runtimes={}))
+    tried = {
+        (line.consumer, line.scenario.name, line.entry)
+        for line in list_for(config, prereleases=True)
+        if line.prereleases
+    }
+    assert tried == {("python", "works", "latest")}
+    assert not any(line.prereleases for line in list_for(config))
+
+
+@pytest.mark.parametrize(
+    ("minor", "rid", "old"),
+    [
+        ("3.9", "linux-x64", True),
+        ("3.9t", "linux-x64", True),
+        ("3.10", "linux-x64", False),
+        ("3.13t", "linux-x64", False),
+        ("3.10", "win-arm64", True),
+        ("3.11", "win-arm64", False),
+    ],
+)
+def test_a_python_may_be_older_than_any_of_a_target(minor, rid, old):
+    assert is_too_old(minor, target(rid)) is old

@@ -57,3 +57,17 @@ def test_what_each_scenario_demands():
     shown = [line for line in defaults if "set_up:" not in line]
     text = "\n".join(["Unless said otherwise:", *shown, *map(describe, SCENARIOS)]) + "\n"
     assert text == GOLDEN.read_text("utf-8"), "a test case demands something else: check it, and change the table"
+
+
+def test_all_cases_are_computed_where_all_versions_are_tried_and_a_sample_elsewhere():
+    samples = {versions: Scenario(name="x", title="", versions=versions).sample for versions in
+               ("all", "latest", "below", "none")}  # fmt: skip
+    assert samples == {"all": 0, "latest": 25, "below": 25, "none": 25}
+    assert [one.name for one in SCENARIOS if not one.sample] == ["works", "c-host"]
+
+
+def test_what_passing_shows():
+    assert [one.name for one in SCENARIOS if not one.negative and not one.proves] == [
+        "files", "loads-in-c", "from-sdist",
+    ]  # fmt: skip
+    assert not any(one.proves for one in SCENARIOS if one.negative)

@@ -62,15 +62,15 @@ class ConfiguredCase:
     """The package that binds the runtime; the first one where none does."""
     python: str
     """The minor version of the interpreter: `3.11`."""
-    oldest: str = ""
+    oldest: str
     """The oldest supported version of the runtime that there is for the target; "" for none."""
-    trouble: NotRun | None = None
+    trouble: NotRun | None
     """Why the index has no version."""
     entries: tuple[str, ...] = ("",)
     """Everything that the index was asked and answered with this test case's version; "" where it was not asked."""
-    native_only: bool = False
+    native_only: bool
     """Whether an emulated machine does not try it."""
-    stands_in: bool = False
+    stands_in: bool
     """Whether a stand-in takes the runtime's place."""
 
 
