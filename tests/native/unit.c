@@ -68,7 +68,7 @@ static int note_folder(void* context, const char* folder, lb_trust trust) {
 
 static int lists(const char* list, const char* wanted, int stops) {
   char noted[200] = "";
-  int stop = lb_each_folder(list, ":;", note_folder, noted);
+  int stop = lb_each_folder(list, ":;", LB_TRUST_NAMED, note_folder, noted);
   if (strcmp(noted, wanted) != 0) printf("  got: %s\n", noted);
   return stop == stops && strcmp(noted, wanted) == 0;
 }

@@ -188,7 +188,8 @@ typedef enum lb_outcome {
   LB_OUTCOME_INVALID_ARGUMENT = 11, /* a mistake in the call itself: a struct without its size, a NULL */
   LB_OUTCOME_BOUND_OLDER = 12,      /* bound already, and older than the minimum of this call */
   LB_OUTCOME_INCOMPLETE = 13,       /* of the right version, but lacks what its check() looks for */
-  LB_OUTCOME_OTHER_MINOR = 14
+  LB_OUTCOME_OTHER_MINOR = 14,
+  LB_OUTCOME_TRY_AGAIN = 15 /* a failure that passes, such as too many open files: see detail. Since 0.2 */
 } lb_outcome;
 
 /*
