@@ -246,20 +246,19 @@ static int lb_has_proc(void) {
 static lb_mapping* lb_find_mapping(const void* address) {
   char* line = NULL;
   size_t size = 0;
-  errno = ENOMEM;
   lb_mapping* mapping = lb_allocate(sizeof *mapping);
   FILE* maps = mapping ? fopen("/proc/self/maps", "re") : NULL;
-  int error = maps ? 0 : errno;
+  int error = maps ? 0 : mapping ? errno : ENOMEM;
   int found = 0;
   while (maps && !found && getline(&line, &size, maps) > 0) {
     found = lb_read_mapping(line, mapping) && (uintptr_t)address >= mapping->start && (uintptr_t)address < mapping->end;
   }
   if (maps) fclose(maps);
   free(line);
-  if (found && mapping->file && lb_has_proc()) return mapping;
-  lb_free(mapping);
+  int is_file = found && mapping->file && lb_has_proc();
+  if (!is_file) lb_free(mapping);
   errno = error;
-  return NULL;
+  return is_file ? mapping : NULL;
 }
 
 /* Whether a path leads to a mapped file. Where stat() has other numbers than maps, as on btrfs and overlayfs, the file

@@ -98,6 +98,7 @@ typedef struct lb_record {
   size_t image_count;
   int bound;
   int raised;        /* environment variables are ignored: this process has more rights than its user */
+  int elsewhere;     /* this process has entered another root folder, where names mean other places */
   uint32_t signs;    /* bit n: a sign of variant n was found */
   char* unknown;     /* why this library's own folder is not known, and was not searched; or NULL */
   int out_of_memory; /* something could not be recorded: the outcome holds, the record is incomplete */

@@ -229,6 +229,10 @@ static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt
     lb_text_add(text, " The next call tries again.");
     return;
   }
+  if (record->elsewhere) {
+    lb_text_add(text, " Make the first call before this process enters another root folder or mount namespace.");
+    return;
+  }
   if (attempt && attempt->outcome == LB_OUTCOME_BOUND_OLDER) {
     lb_text_add(text,
                 " A process keeps the runtime that it binds first: install the newer version, and ask for it "

@@ -235,6 +235,7 @@ int lb_search_run(lb_search* search) {
 #define LB_STEP(step, source, name, rule) lb_search_##step,
   static int (*const steps[])(lb_search*) = {LB_PLACES(LB_STEP)};
   search->record->raised = lb_os_is_raised();
+  search->record->elsewhere = lb_os_is_elsewhere();
   search->trust = LB_TRUST_JUDGED;
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     if (steps[i](search)) break;
