@@ -65,6 +65,28 @@ static int lb_is_rewritten(const char* path) {
   return 0;
 }
 
+/* The first bytes of a file in memory, or all of it for a size of 0, which is then written; NULL: errno says why. */
+static void* lb_map(const char* path, size_t* size) {
+  struct stat status;
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return NULL;
+  if (!*size && !fstat(file, &status)) *size = (size_t)status.st_size;
+  void* page = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0);
+  int error = errno;
+  close(file);
+  errno = error;
+  return page == MAP_FAILED ? NULL : page;
+}
+
+/* What the system's loader lacked, it does not tell: what it would have done is done again. */
+static int lb_lacks_something(const char* path, char* why, size_t why_size) {
+  size_t size = 0;
+  void* pages = lb_map(path, &size);
+  if (!pages) return lb_say_errno(errno, why, why_size) == LB_PLACE_BUSY;
+  munmap(pages, size);
+  return 0;
+}
+
 void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size) {
   if (lb_is_rewritten(path)) {
     snprintf(why, why_size, "the system's loader replaces $LIB, $ORIGIN and $PLATFORM in paths: rename the folder");
@@ -76,13 +98,11 @@ void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* wh
     *outcome = LB_OUTCOME_LOAD_FAILED;
     return NULL;
   }
-  errno = 0;
   void* handle = dlopen(path, RTLD_NOW | (flags & LB_FLAG_GLOBAL ? RTLD_GLOBAL : RTLD_LOCAL));
   if (handle) return handle;
-  int error = errno; /* of what the system's loader could not do */
   const char* words = dlerror();
-  *outcome = lb_say_errno(error, why, why_size) == LB_PLACE_BUSY ? LB_OUTCOME_TRY_AGAIN : LB_OUTCOME_BOUND;
-  if (*outcome == LB_OUTCOME_TRY_AGAIN) return NULL;
+  *outcome = LB_OUTCOME_TRY_AGAIN;
+  if (lb_lacks_something(path, why, why_size)) return NULL;
   snprintf(why, why_size, "%s", words ? words : "the system's loader gave no reason");
   *outcome = lb_explain(path, why);
   return NULL;
@@ -270,14 +290,13 @@ static int lb_leads_to(const char* path, const lb_mapping* mapping) {
       minor(status.st_dev) == mapping->minor) {
     return 1;
   }
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  void* page = file < 0 ? MAP_FAILED : mmap(NULL, 1, PROT_READ, MAP_PRIVATE, file, 0);
-  lb_mapping* other = page == MAP_FAILED ? NULL : lb_find_mapping(page);
+  size_t size = 1;
+  void* page = lb_map(path, &size);
+  lb_mapping* other = page ? lb_find_mapping(page) : NULL;
   int is_same =
       other && other->file == mapping->file && other->major == mapping->major && other->minor == mapping->minor;
   lb_free(other);
-  if (page != MAP_FAILED) munmap(page, 1);
-  if (file >= 0) close(file);
+  if (page) munmap(page, size);
   return is_same;
 }
 
