@@ -30,6 +30,7 @@ _DEBIAN_PACKAGES = {
     "dpkg-buildpackage": "dpkg-dev",
     "java": "default-jdk",
     "javac": "default-jdk",
+    "musl-gcc": "musl-tools",
     "mvn": "maven",
     "ninja": "ninja-build",
     "nm": "binutils",
