@@ -27,6 +27,7 @@
 #include "os.h"
 #include "os_posix.h"
 
+enum { LB_OVERFLOW = 65534 }; /* unless the administrator sets another */
 enum { LB_PARTIES = 128, LB_LINKS_MAX = 40, LB_MAY_WRITE = 2, LB_MAY_PASS = 1 };
 
 /* ---- who --------------------------------------------------------------------------------------------------------- */
@@ -64,32 +65,28 @@ static int lb_has_party(const lb_parties* parties, lb_party_kind kind, unsigned 
 
 /* The number that stands for all users without one: in a user namespace, and on file systems of other machines. */
 static unsigned lb_read_overflow(const char* path) {
-  unsigned number = 65534;
+  unsigned number = LB_OVERFLOW;
   FILE* file = fopen(path, "re");
-  if (file && fscanf(file, "%u", &number) != 1) number = 65534;
+  if (file && fscanf(file, "%u", &number) != 1) number = LB_OVERFLOW;
   if (file) fclose(file);
   return number;
 }
 
 #if defined(__linux__)
-/* Whether a line of /proc/self/status, read by a format, has another number than this one. */
-static int lb_differs(const char* line, const char* format, unsigned number) {
-  unsigned ids[4]; /* real, effective, saved, for files */
-  if (sscanf(line, format, &ids[0], &ids[1], &ids[2], &ids[3]) != 4) return 0;
-  return ids[0] != number || ids[1] != number || ids[2] != number || ids[3] != number;
-}
-
 /* A daemon that works for a client for a while: the client's files are not the daemon's. Threads may have ids of their
  * own: this one's are asked for, and the first one's are read. */
 static int lb_has_mixed_ids(void) {
   char line[256];
+  unsigned ids[4]; /* real, effective, saved, for files */
   uid_t users[3];
   gid_t groups[3];
   if (getresuid(&users[0], &users[1], &users[2]) || getresgid(&groups[0], &groups[1], &groups[2])) return 1;
   int is_mixed = users[0] != users[1] || users[1] != users[2] || groups[0] != groups[1] || groups[1] != groups[2];
   FILE* file = fopen("/proc/self/status", "re");
   while (file && !is_mixed && fgets(line, sizeof line, file)) {
-    is_mixed = lb_differs(line, "Uid: %u %u %u %u", users[0]) || lb_differs(line, "Gid: %u %u %u %u", groups[0]);
+    unsigned own = *line == 'U' ? users[0] : groups[0];
+    int is_read = sscanf(line, "%*[UG]id: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
+    is_mixed = is_read && (ids[0] != own || ids[1] != own || ids[2] != own || ids[3] != own);
   }
   if (file) fclose(file);
   return is_mixed;
@@ -206,21 +203,22 @@ static int lb_is_sticky(const lb_node* node) {
 
 typedef int (*lb_visit_node)(void* context, const lb_node* node);
 
-/* The way with a link, which its first `length` bytes name, replaced by the target; NULL where it can't be read. The
- * caller frees. */
-static char* lb_follow(char* way, size_t length) {
+/* Replaces a link, which the first `length` bytes of a way name, by its target. Returns 0, or an error. */
+static int lb_follow(char** way, size_t length) {
   char target[PATH_MAX];
   lb_text path = {NULL, 0, 0, 0};
-  char after = way[length];
-  way[length] = 0;
-  ssize_t size = readlink(way, target, sizeof target);
-  size_t folder = (size_t)((strrchr)(way, '/') + 1 - way);
-  way[length] = after;
-  if (size <= 0 || size == sizeof target) return NULL;
-  if (*target != '/') lb_text_add_bytes(&path, way, folder);
+  char after = (*way)[length];
+  (*way)[length] = 0;
+  ssize_t size = readlink(*way, target, sizeof target);
+  size_t folder = (size_t)((strrchr)(*way, '/') + 1 - *way);
+  (*way)[length] = after;
+  if (size <= 0 || size == sizeof target) return ENAMETOOLONG;
+  if (*target != '/') lb_text_add_bytes(&path, *way, folder);
   lb_text_add_bytes(&path, target, (size_t)size);
-  lb_text_add(&path, way + length);
-  return lb_text_take(&path);
+  lb_text_add(&path, *way + length);
+  lb_free(*way);
+  *way = lb_text_take(&path);
+  return *way ? 0 : ENOMEM;
 }
 
 /*
@@ -231,12 +229,11 @@ static char* lb_follow(char* way, size_t length) {
 static int lb_walk(const char* path, lb_visit_node each, void* context) {
   lb_node node;
   char* above = NULL;
-  char* way = lb_duplicate(path);
+  char* way = *path == '/' ? lb_duplicate(path) : NULL;
+  int error = way ? 0 : ENOMEM;
   int links = 0;
-  int is_end = 0;
-  int error = *path != '/' ? EINVAL : way ? 0 : ENOMEM;
   memset(&node, 0, sizeof node);
-  for (size_t length = 1; !error && !is_end;) {
+  for (size_t length = 1; !error && length;) {
     const lb_node folder = node;
     size_t next = length + strspn(way + length, "/");
     char* place = lb_copy(way, length);
@@ -246,13 +243,10 @@ static int lb_walk(const char* path, lb_visit_node each, void* context) {
     if (!error && !each(context, &node)) error = ECANCELED;
     lb_free(above);
     above = place;
-    int is_link = S_ISLNK(node.status.st_mode);
-    is_end = node.is_last && !is_link;
-    char* target = is_link && !error && ++links <= LB_LINKS_MAX ? lb_follow(way, length) : NULL;
-    if (is_link && !error && !target) error = ELOOP;
-    length = target ? 1 : next + strcspn(way + next, "/");
-    if (target) lb_free(way);
-    if (target) way = target;
+    length = node.is_last ? 0 : next + strcspn(way + next, "/");
+    if (error || !S_ISLNK(node.status.st_mode)) continue;
+    error = ++links > LB_LINKS_MAX ? ELOOP : lb_follow(&way, strlen(place));
+    length = 1;
   }
   lb_free(above);
   lb_free(way);
@@ -328,34 +322,29 @@ static int lb_trust_file(void* context, const lb_node* node) {
 /* In a process with raised rights, and in one with mixed ones: root alone. Where this library is out of reach: root and
  * this user, who must have a number there. */
 lb_judge* lb_os_find_trusted(const char* own_file) {
-  struct stat status;
   lb_judge* judge = lb_allocate(sizeof *judge);
   if (!judge) return NULL;
   judge->nobody[LB_USER] = lb_read_overflow("/proc/sys/kernel/overflowuid");
   judge->nobody[LB_GROUP] = lb_read_overflow("/proc/sys/kernel/overflowgid");
-  judge->own_file = own_file && !lstat(own_file, &status) ? own_file : NULL;
-  judge->own_mount = judge->own_file ? lb_mount_of(judge->own_file) : 0;
-  int is_known = geteuid() != judge->nobody[LB_USER];
-  if (!judge->own_file && !is_known) return judge; /* root of another user namespace is anybody */
+  judge->own_file = own_file;
+  judge->own_mount = own_file ? lb_mount_of(own_file) : 0;
+  int is_elsewhere = lb_os_is_elsewhere();
+  int is_known = geteuid() != judge->nobody[LB_USER] && !(is_elsewhere && geteuid() == LB_OVERFLOW);
+  if (is_elsewhere && !is_known) return judge; /* in another's user namespace, root is that user */
   lb_add_party(&judge->trusted, LB_USER, 0, LB_MAY_WRITE);
 #if defined(__APPLE__)
   lb_add_party(&judge->trusted, LB_GROUP, 80, LB_MAY_WRITE); /* those who may become root */
 #endif
   if (lb_os_is_raised() || lb_has_mixed_ids()) return judge;
   if (is_known) lb_add_party(&judge->trusted, LB_USER, geteuid(), LB_MAY_WRITE);
-  char* program = lb_os_is_elsewhere() ? NULL : lb_os_program_file();
-  if (judge->own_file) lb_walk(judge->own_file, lb_trust_file, judge);
+  char* program = is_elsewhere ? NULL : lb_os_program_file();
+  if (own_file) lb_walk(own_file, lb_trust_file, judge);
   if (program) lb_walk(program, lb_trust_file, judge);
   lb_free(program);
   return judge;
 }
 
 /* ---- the judgement ----------------------------------------------------------------------------------------------- */
-
-static void lb_refuse(lb_judge* judge, const char* reason, const char* path) {
-  if (!judge->is_refused) snprintf(judge->why, judge->why_size, "%s %s", reason, path);
-  judge->is_refused = 1;
-}
 
 static int lb_is_trusted(const lb_judge* judge, const char* place, lb_party_kind kind, unsigned number) {
   for (size_t i = 0; i < judge->trusted.count; i++) {
@@ -378,11 +367,11 @@ static const char* lb_find_writers(const lb_judge* judge, const lb_node* node) {
   return node->parties.has_others ? "an access control list may let others write to" : NULL;
 }
 
-/* What only a team could put there, which may replace this library, and what still bears the team's group. */
+/* What still bears the group of a team that may replace this library, where nobody else could put it. */
 static int lb_is_of_team(const lb_judge* judge, const lb_node* node) {
   unsigned group = node->status.st_gid;
   return group && lb_is_trusted(judge, node->place, LB_GROUP, group) && !lb_is_sticky(node->folder) &&
-         lb_has_party(&node->folder->parties, LB_GROUP, group, LB_MAY_WRITE) && !lb_find_writers(judge, node->folder);
+         !lb_find_writers(judge, node->folder);
 }
 
 /* Those who may write to a folder above this library can replace it already, but for what is mounted below. */
@@ -410,11 +399,15 @@ static int lb_judge_node(void* context, const lb_node* node) {
   if (judge->is_refused) return !S_ISLNK(node->status.st_mode);
   judge->last = (lb_identity){(uint64_t)node->status.st_dev, (uint64_t)node->status.st_ino};
   int is_own_dot = node->is_last && S_ISDIR(node->status.st_mode);
+  const lb_node* at = node;
   const char* reason = is_own_dot ? NULL : lb_find_strangers(judge, node);
-  if (reason) lb_refuse(judge, reason, node->place);
-  reason = node->is_last ? lb_find_writers(judge, is_own_dot ? node : node->folder) : NULL;
-  if (reason) lb_refuse(judge, reason, node->folder->place);
-  return !judge->is_refused || !S_ISLNK(node->status.st_mode);
+  if (!reason && node->is_last) {
+    at = node->folder;
+    reason = lb_find_writers(judge, is_own_dot ? node : at);
+  }
+  if (reason) snprintf(judge->why, judge->why_size, "%s %s", reason, at->place);
+  judge->is_refused = reason != NULL;
+  return !reason || !S_ISLNK(node->status.st_mode);
 }
 
 lb_place lb_os_judge(lb_judge* judge, const char* path, int is_folder, lb_identity* identity, char* why,

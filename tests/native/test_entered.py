@@ -167,6 +167,17 @@ def test_a_file_system_that_another_user_made_is_theirs(site, way):
         assert enter(site, way, process).startswith("ONNX Runtime ")
 
 
+def test_the_number_of_unknown_users_is_not_read_there(site):
+    """A file over /proc/sys/kernel/overflowuid."""
+    foreign = site.add_runtime("theirs")
+    folder = site.make_folders(f"opt/{CAPI}", 0)
+    (site.base / "number").write_text("1\n")
+    setup = f"mount -t tmpfs none {folder} && cp {foreign} {folder}/{LIBRARY}"
+    setup += f" && mount --bind {site.base}/number /proc/sys/kernel/overflowuid"
+    with namespace(setup) as process:
+        assert enter(site, "setns-user", process).startswith("ONNX Runtime ")
+
+
 def test_the_first_root_is_searched_as_before(site):
     path = site.add_runtime("opt/pkg", owner=0, stand_in="good")
     assert enter(site, "stay", "").startswith(f"{path}\n")
