@@ -42,13 +42,19 @@ static long read_memory(void) {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-static void call_with_limit(int what, rlim_t limit) {
+#if defined(__GLIBC__)
+typedef __rlimit_resource_t lb_resource;
+#else
+typedef int lb_resource;
+#endif
+
+static void call_with_limit(lb_resource what, rlim_t limit) {
   struct rlimit before;
-  if (getrlimit((__rlimit_resource_t)what, &before)) exit(77);
+  if (getrlimit(what, &before)) exit(77);
   struct rlimit low = {limit, before.rlim_max};
-  if (setrlimit((__rlimit_resource_t)what, &low)) exit(77);
+  if (setrlimit(what, &low)) exit(77);
   call();
-  if (setrlimit((__rlimit_resource_t)what, &before)) exit(77);
+  if (setrlimit(what, &before)) exit(77);
 }
 
 int main(int count, char** arguments) {
