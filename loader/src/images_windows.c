@@ -118,6 +118,10 @@ static void lb_name_missing(const char* path, char* why, size_t why_size) {
   lb_free(folder);
 }
 
+#if !defined(ERROR_VIRUS_INFECTED)
+#define ERROR_VIRUS_INFECTED 225 /* older headers of mingw-w64 lack it */
+#endif
+
 static lb_outcome lb_explain(DWORD error, const char* path, char* why, size_t why_size) {
   switch (error) {
     case ERROR_MOD_NOT_FOUND: lb_name_missing(path, why, why_size); return LB_OUTCOME_MISSING_DEPENDENCY;

@@ -17,7 +17,7 @@ static int lb_text_reserve(lb_text* text, size_t more) {
     return 0;
   }
   size_t needed = text->length + more + 1;
-  if (needed <= text->capacity) return 1;
+  if (text->data && needed <= text->capacity) return 1;
   size_t capacity = text->capacity ? text->capacity : 128;
   while (capacity < needed) capacity = capacity > (size_t)-1 / 2 ? needed : capacity * 2;
   char* data = lb_resize(text->data, capacity);

@@ -149,7 +149,7 @@ typedef struct lb_node {
 /* <linux/posix_acl_xattr.h>: a version, then entries of 8 bytes, little-endian. Its mask is the mode's group. */
 static void lb_read_list(const char* path, lb_node* node) {
   enum { USER = 2, OWNING_GROUP = 4, GROUP = 8, SIZE = 4 + 8 * LB_PARTIES };
-  unsigned char list[SIZE];
+  unsigned char list[SIZE] = {0};
   unsigned mask = (unsigned)node->status.st_mode >> 3 & 7;
   ssize_t size = mask && !S_ISLNK(node->status.st_mode) ? lgetxattr(path, "system.posix_acl_access", list, SIZE) : 0;
   node->has_list = size > 0 || (size < 0 && errno != ENODATA && errno != ENOTSUP);
@@ -237,7 +237,7 @@ static int lb_walk(const char* path, lb_visit_node each, void* context) {
     const lb_node folder = node;
     size_t next = length + strspn(way + length, "/");
     char* place = lb_copy(way, length);
-    error = place && lb_read_node(place, &node) ? 0 : errno;
+    error = !place ? ENOMEM : lb_read_node(place, &node) ? 0 : errno;
     node.folder = &folder;
     node.is_last = !way[next];
     if (!error && !each(context, &node)) error = ECANCELED;
