@@ -17,19 +17,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from latebind.build.stub import stub_table
+from latebind.tables.presets import function_table, preset
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "loader" / "src"
 _FLAGS = ("-std=c99", "-D_GNU_SOURCE", f"-I{SOURCES}", f"-I{ROOT / 'loader' / 'include'}")
 _TIDY = (
     *("clang-analyzer-*", "bugprone-*", "-clang-analyzer-security.insecureAPI.*"),
+    "-clang-analyzer-optin.performance.*",
     # Of style, or of a program's own names:
     *("-bugprone-easily-swappable-parameters", "-bugprone-reserved-identifier", "-bugprone-branch-clone"),
     *("-bugprone-macro-parentheses", "-bugprone-implicit-widening-of-multiplication-result"),
     *("-bugprone-narrowing-conversions", "-bugprone-sizeof-expression", "-bugprone-not-null-terminated-result"),
 )
-_APART = {"loader.c": "it only includes the others", "functions_stub.c": "a part of the one-file stub, see there"}
-_LIMIT = 600.0
-"""Seconds for one file; the one-file stub takes gcc 40."""
+_WHOLE = "loader.c"
+"""It only includes the others."""
+_BY_TABLE, _PRESET = "functions_stub.c", "litert"
+_LIMIT = 300.0
+"""Seconds for one file; the longest takes seven."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +58,12 @@ class Tool:
             return self.on_windows
         return self.command
 
-    def search(self, file: Path) -> str:
-        """What the tool found in a file; "" for nothing."""
-        command = self.command_for(file)
-        assert command is not None
+    def search(self, file: Path, table: Path) -> str:
+        """What the tool found in a file; "" for nothing. `table` is the folder with the table of functions."""
+        command = self.command_for(file) or ()
         words = [part.replace("{file}", str(file)) for part in command]
+        if file.name == _BY_TABLE:
+            words += ["-DLATEBIND_STUB", "-D__x86_64__=1", f"-I{table}"]
         try:
             done = subprocess.run(words, capture_output=True, text=True, timeout=_LIMIT, check=False)
         except subprocess.TimeoutExpired:
@@ -89,18 +96,24 @@ TOOLS = (
 )
 
 
-def list_files(folder: Path) -> list[Path]:
-    """The loader's files, and the one-file stub of functions by name, which is made in a folder."""
-    latebind = Path(sys.executable).with_name("latebind")
-    subprocess.run([latebind, "stub", "libusb", "--source", "--output", folder], check=True, stdout=subprocess.DEVNULL)
-    return [file for file in sorted(SOURCES.glob("*.c")) if file.name not in _APART] + [folder / "latebind_libusb.c"]
+def list_files() -> list[Path]:
+    """The loader's files."""
+    return [file for file in sorted(SOURCES.glob("*.c")) if file.name != _WHOLE]
 
 
-def search_with(tool: Tool, files: list[Path]) -> list[str]:
+def write_table(folder: Path) -> None:
+    """The table that functions_stub.c includes, of one of the presets."""
+    runtime = preset(_PRESET)
+    table = function_table(_PRESET)
+    assert table
+    (folder / "stub_table.h").write_text(stub_table(runtime, table) + "\n", "utf-8")
+
+
+def search_with(tool: Tool, files: list[Path], table: Path) -> list[str]:
     """The findings of a tool, and a line on what it has searched."""
     read = [file for file in files if tool.command_for(file)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        findings = list(filter(None, pool.map(tool.search, read)))
+        findings = list(filter(None, pool.map(lambda file: tool.search(file, table), read)))
     left = [file.name for file in files if file not in read]
     note = f"; not run for want of headers: {', '.join(left)}" if left else ""
     print(f"{tool.name}: {len(read)} files searched, {len(findings)} with findings{note}", flush=True)
@@ -111,12 +124,13 @@ def main() -> int:
     """Search with each tool."""
     findings: list[str] = []
     with TemporaryDirectory() as folder:
-        files = [Path(name).resolve() for name in sys.argv[1:]] or list_files(Path(folder))
+        write_table(Path(folder))
+        files = [Path(name).resolve() for name in sys.argv[1:]] or list_files()
         for tool in TOOLS:
             if shutil.which(tool.command[0]) is None:
                 print(f"{tool.name}: not run, it is not on PATH (apt-get install {tool.package})")
             else:
-                findings += search_with(tool, files)
+                findings += search_with(tool, files, Path(folder))
     print("\n".join(findings), end="\n" if findings else "")
     return 1 if findings else 0
 
