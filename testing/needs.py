@@ -36,6 +36,7 @@ _DEBIAN_PACKAGES = {
     "nm": "binutils",
     "node": "nodejs",
     "rpmbuild": "rpm",
+    "setfacl": "acl",
 }
 """Those of programs that have another name than their package."""
 
