@@ -39,4 +39,6 @@ def header() -> str:
     """loader/src/hidden.h."""
     codes = [f"    {{0x{row.first:04X}, 0x{row.last:04X}}}," for row in ranges()]
     width = max(map(len, codes))
-    return _HEADER.format(rows="\n".join(f"{code:{width}} /* {row.what} */" for code, row in zip(codes, ranges(), strict=True)))
+    return _HEADER.format(
+        rows="\n".join(f"{code:{width}} /* {row.what} */" for code, row in zip(codes, ranges(), strict=True))
+    )

@@ -60,9 +60,7 @@ def enter(site: Site, way: str, place: object, **environment: str) -> str:
     """What the library prints after root has entered the place."""
     library = site.install("libmine.so", "opt/pkg", owner=0)
     command = [site.programs.folder / "enter", library, way, str(place)]
-    done = subprocess.run(
-        command, cwd="/", env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode == 77:
         pytest.skip(f"not run: this machine does not let root enter it: {done.stderr.strip()}")
     assert "FOREIGN CODE RUNS" not in done.stdout

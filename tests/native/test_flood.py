@@ -1,7 +1,4 @@
-"""Others may fill places where a program looks: its first call takes no longer for that. Shown by time of the processor.
-
-`bench/flood.py` measures the same set-ups.
-"""
+"""Others may fill places where a program looks: its first call takes no longer for that, in time of the processor."""
 
 from __future__ import annotations
 
@@ -23,8 +20,8 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="not run: only root can make files of several users"
 )
 COUNT = 3000
-"""Each name costs about 20 microseconds where it is looked at; the report grows with the square of that."""
 BOUND = 0.05
+"""Seconds."""
 
 
 @pytest.fixture

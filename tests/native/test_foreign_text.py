@@ -1,4 +1,4 @@
-"""Text from outside is shown, never obeyed: the same characters are hidden in C, Python, Node.js, Java and .NET's rules.
+"""Text from outside is shown, never obeyed: the same characters are hidden in C, Python and Node.js.
 
 loader/tables/hidden.toml has them. What the languages know by themselves is held against it, character by character.
 """
@@ -23,7 +23,18 @@ from tests.conftest import ROOT
 REPLACED = "\ufffd"
 HIDDEN = {code for row in hidden.ranges() for code in range(row.first, row.last + 1)}
 STEERING = {"Cc", "Cf", "Zl", "Zp"}
-EXAMPLES = ["\x1b[2J", "\x9b2J", "\x85", "a\u202eb", "\u2066x\u2069", "\u200b", "\u2028", "\ufeff", "\U000e0041", "\xad"]
+EXAMPLES = [
+    "\x1b[2J",
+    "\x9b2J",
+    "\x85",
+    "a\u202eb",
+    "\u2066x\u2069",
+    "\u200b",
+    "\u2028",
+    "\ufeff",
+    "\U000e0041",
+    "\xad",
+]
 ALL = [chr(code) for code in range(1, sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
 
 
