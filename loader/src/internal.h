@@ -30,7 +30,7 @@ typedef struct lb_text {
 void lb_text_add(lb_text* text, const char* piece);
 void lb_text_add_bytes(lb_text* text, const char* bytes, size_t count);
 void lb_text_add_number(lb_text* text, unsigned long long number);
-/* Words that came from outside, for people: bad UTF-8 and hidden characters become U+FFFD, the overlong is cut short. */
+/* Words that came from outside, for people: bad UTF-8 and hidden characters become U+FFFD; it is cut if long. */
 void lb_text_add_foreign(lb_text* text, const char* piece);
 void lb_text_add_version(lb_text* text, lb_version version); /* "1.19", "1.19.2" */
 char* lb_text_take(lb_text* text);                           /* the caller frees; NULL when anything failed */
