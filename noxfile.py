@@ -119,7 +119,7 @@ def libraries(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Run ruff, mypy, import-linter, clang-format, zizmor and actionlint; check that generated files are up to date."""
+    """Run ruff, mypy, import-linter, clang-format, analyzers of C, zizmor and actionlint; check generated files."""
     install(session, groups=("headers", "machines", "lint", "docs", "workflows"))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
@@ -127,6 +127,7 @@ def lint(session: nox.Session) -> None:
     session.run("lint-imports", "--no-cache")
     session.run("clang-format", "--dry-run", "--Werror", *list_c_sources(session), log=False)
     session.run("python", "-m", "ci.gen", "--check")
+    session.run("python", "-m", "ci.analyze")
     session.run("zizmor", "--offline", "--quiet", "--persona", "auditor", ".github", "action.yml")
     if "GITHUB_ACTIONS" in os.environ:
         session.install(*list_groups("actionlint"))

@@ -12,7 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ci import actions, gen_loader, ort_slots, places
+from ci import actions, gen_loader, hidden, ort_slots, places
 from ci.reference_checks import check_index
 from ci.reference_config import config_pages, config_schema_text
 from latebind.adopt.new import provider_files
@@ -30,6 +30,7 @@ def outputs() -> dict[Path, str]:
         actions.TABLE: actions.table(),
         ROOT / "docs" / "search-order.md": places.page(),
         ROOT / "loader" / "src" / "places.h": places.header(),
+        ROOT / "loader" / "src" / "hidden.h": hidden.header(),
         **{ROOT / "examples/ep-tiny" / path: text for path, text in _example().items()},
     }
 

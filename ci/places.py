@@ -36,6 +36,9 @@ source of each place that was tried.
 - **judged**: refused unless [only trusted users can change the way to it](threats.md#trusted-places).
 - **folder**: see the system's search.
 
+After [`chroot()`, `setns()` or `pivot_root()`](threats.md#after-chroot-setns-or-pivot_root), all but `running` is
+judged.
+
 ## Packages around a stub
 
 {packages}

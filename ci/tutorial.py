@@ -63,8 +63,15 @@ def follow(blocks: list[str], folder: Path, cache: Path | None = None, python: P
     if python:
         (programs / "python3").symlink_to(python)
     inherited = {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
-    environment = {**inherited, "HOME": str(home), "PATH": f"{programs}{os.pathsep}{_path()}", "LANG": "C.UTF-8",
-                   "NO_COLOR": "1", **({"XDG_CACHE_HOME": str(cache)} if cache else {}), **_configure_git()}  # fmt: skip
+    environment = {
+        **inherited,
+        "HOME": str(home),
+        "PATH": f"{programs}{os.pathsep}{_path()}",
+        "LANG": "C.UTF-8",
+        "NO_COLOR": "1",
+        **({"XDG_CACHE_HOME": str(cache)} if cache else {}),
+        **_configure_git(),
+    }
     script = "".join(
         f"date +%s.%N > {log}/{number}.begin\n{{ {block.rstrip()}\n}} > {log}/{number}.out 2>&1\n"
         f'status=$?; echo "$status $(date +%s.%N)" > {log}/{number}.end; test $status = 0 || exit $status\n'
@@ -81,7 +88,11 @@ def follow(blocks: list[str], folder: Path, cache: Path | None = None, python: P
 def _configure_git() -> dict[str, str]:
     """The environment in which git takes this repository for the public one, and has no other configuration."""
     pairs = ((f"url.{ROOT.as_uri()}.insteadOf", REPOSITORY), ("safe.directory", "*"))
-    keys = {f"GIT_CONFIG_{part}_{n}": text for n, pair in enumerate(pairs) for part, text in zip(("KEY", "VALUE"), pair, strict=True)}
+    keys = {
+        f"GIT_CONFIG_{part}_{n}": text
+        for n, pair in enumerate(pairs)
+        for part, text in zip(("KEY", "VALUE"), pair, strict=True)
+    }
     return {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_COUNT": str(len(pairs)), **keys}
 
 

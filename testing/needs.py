@@ -30,11 +30,13 @@ _DEBIAN_PACKAGES = {
     "dpkg-buildpackage": "dpkg-dev",
     "java": "default-jdk",
     "javac": "default-jdk",
+    "musl-gcc": "musl-tools",
     "mvn": "maven",
     "ninja": "ninja-build",
     "nm": "binutils",
     "node": "nodejs",
     "rpmbuild": "rpm",
+    "setfacl": "acl",
 }
 """Those of programs that have another name than their package."""
 

@@ -20,8 +20,6 @@ from testing.needs import require_programs
 from tests.client import CMAKE, CONFIG, SOURCE, edit, write_client
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
-pytestmark = pytest.mark.builds
-
 
 def snapshot(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*")
@@ -36,6 +34,7 @@ def pack_tiny(latebind, tiny):
     return packages
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -69,17 +68,20 @@ def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, argument
     assert error in result.stderr
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("command", ["plan", "pack", "audit", "doctor", "verify"])
 def test_a_project_that_is_not_there_is_not_the_one_around_it(latebind, tiny, command):
     assert_refused(latebind("-C", tiny / "nosuch", command), "there is no such folder", "Name the folder")
     assert_refused(latebind("-C", tiny / "latebind.toml", command), "is a file, not a folder", f"-C {tiny}")
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("target", ["", "linux-x64,", ",", " "])
 def test_an_empty_target_is_refused(latebind, tiny, target):
     assert_refused(latebind("-C", tiny, "pack", "--target", target), "has an empty name")
 
 
+@pytest.mark.builds
 def test_help_and_version_are_found_as_words_and_as_options(latebind):
     version = assert_success(latebind("--version"))
     assert version == assert_success(latebind("-V")) == assert_success(latebind("version"))
@@ -93,6 +95,7 @@ def test_without_a_command_the_help_is_shown(latebind):
     assert "make all packages of the project" in ended.stderr
 
 
+@pytest.mark.builds
 def test_a_wrong_option_without_a_command_is_named(latebind):
     assert_refused(latebind("--versoin"), "unrecognized argument: --versoin", "Did you mean --version?")
 
@@ -108,12 +111,14 @@ def test_several_targets_may_be_separated_by_commas(latebind, tiny):
     )
 
 
+@pytest.mark.builds
 def test_a_byte_order_mark_is_no_error(latebind, tiny):
     text = (tiny / "latebind.toml").read_bytes()
     (tiny / "latebind.toml").write_bytes(b"\xef\xbb\xbf" + text)
     assert latebind("-C", tiny, "plan").returncode == 0
 
 
+@pytest.mark.builds
 def test_doctor_fails_where_nothing_can_be_built(latebind, tmp_path):
     assert latebind("doctor").returncode == 0
     blind = "import sys; sys.modules['ziglang'] = None; from latebind import cli; sys.exit(cli.main(['doctor']))"
@@ -123,6 +128,7 @@ def test_doctor_fails_where_nothing_can_be_built(latebind, tmp_path):
     assert "nothing can be built here" in ended.stderr
 
 
+@pytest.mark.builds
 def test_doctor_explains_a_message(latebind):
     message = "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory"
     printed = assert_success(latebind("doctor", "--message", message))
@@ -162,6 +168,7 @@ def test_no_option_keeps_its_last_value_alone():
     assert {type(action).__name__ for action in actions} == {"Once", "_AppendAction", "_ExtendAction"}
 
 
+@pytest.mark.builds
 def test_every_problem_of_a_configuration_is_told_at_once(latebind, tiny):
     write_client(tiny, latebind=CONFIG.replace("version", "verson").replace("name =", "nam ="))
 
@@ -170,6 +177,7 @@ def test_every_problem_of_a_configuration_is_told_at_once(latebind, tiny):
     assert_refused(result, "unknown key project.verson", "Did you mean version?", "unknown key project.nam")
 
 
+@pytest.mark.builds
 def test_a_misspelled_preset_is_one_problem(latebind, tmp_path):
     assert_success(latebind("new", tmp_path / "demo"))
     edit(tmp_path / "demo" / "latebind.toml", 'preset = "onnxruntime"', 'preset = "onnxrutime"')
@@ -178,6 +186,7 @@ def test_a_misspelled_preset_is_one_problem(latebind, tmp_path):
     assert ended.stderr.count("latebind.toml:") == 1, ended.stderr
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("command", [["plan"], ["verify", "--list"]])
 def test_a_scenario_that_does_not_exist_is_refused(latebind, tmp_path, command):
     assert_success(latebind("new", tmp_path / "demo"))
@@ -197,16 +206,19 @@ def test_missing_source_folder(latebind, packed_tiny):
     assert snapshot(packed_tiny / "dist") == before
 
 
+@pytest.mark.builds
 def test_outside_of_a_project_audit_says_that_it_takes_packages(latebind, tmp_path):
     assert_refused(latebind("-C", tmp_path, "audit"), "no latebind.toml", "latebind audit some.whl", "-C FOLDER")
 
 
+@pytest.mark.builds
 def test_stage_says_that_nothing_is_built(latebind, tiny):
     listed = latebind("-C", tiny, "stage")
     assert (listed.returncode, listed.stdout) == (0, "")
     assert listed.stderr == "nothing is built yet\n  To build: latebind build\n"
 
 
+@pytest.mark.builds
 def test_no_configuration(latebind, tmp_path):
     assert_refused(latebind("-C", tmp_path, "build"), "no latebind.toml", "latebind -C FOLDER")
 
@@ -314,6 +326,7 @@ def test_interrupted_midway(latebind, packed_tiny, after):
     assert not list(packed_tiny.rglob("*.part"))
 
 
+@pytest.mark.builds
 def test_each_command_is_in_one_group_of_the_help(latebind):
     shown = assert_success(latebind("--help"))
     listed = re.findall(r"^      ([a-z-]+)(?:  |$)", shown, re.MULTILINE)
@@ -322,6 +335,7 @@ def test_each_command_is_in_one_group_of_the_help(latebind):
     assert "  check them:" in shown
 
 
+@pytest.mark.builds
 def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
     printed = assert_success(latebind("doctor", env={"PATH": str(tmp_path)}))
     works, missing = printed.split("missing:\n")
@@ -332,6 +346,7 @@ def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
     assert "clone of latebind" not in printed
 
 
+@pytest.mark.builds
 def test_doctor_names_the_machines_of_other_targets(latebind, tmp_path):
     alone = latebind("doctor").stdout.split("targets whose packages do not run here:\n")[1]
     assert re.search(
@@ -356,6 +371,7 @@ def test_help_is_quick_to_import():
     assert run_checked(sys.executable, "-c", code).strip() == "[]"
 
 
+@pytest.mark.builds
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: pipes of Windows end otherwise")
 def test_a_reader_that_goes_away_is_a_status_and_no_noise(tmp_path):
     (tmp_path / "a.whl").write_text("no zip")
@@ -413,6 +429,7 @@ def test_a_script_that_is_not_there_is_told_before_anything_is_installed(latebin
     assert not (tiny / "dist").exists()
 
 
+@pytest.mark.builds
 def test_a_pattern_without_test_cases_is_refused_before_anything_is_built(latebind, tiny):
     (tiny / "verify").mkdir()
     (tiny / "verify" / "smoke.py").write_text(SMOKE, encoding="utf-8")

@@ -16,8 +16,6 @@ from tests.build.test_sbom import FORMATS, lacks_minimum
 from tests.client import members, rewritten
 from tests.programs import assert_refused, run_checked, run_program
 
-pytestmark = pytest.mark.builds
-
 SOURCE = """\
 const char zlib[] = " deflate 1.3.1 Copyright 1995-2024 Jean-loup Gailly and Mark Adler ";
 const char proto[] = "google/protobuf/descriptor.proto";

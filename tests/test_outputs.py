@@ -20,8 +20,6 @@ from latebind.tables.targets import target
 from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, write_files
 from tests.programs import assert_success
 
-pytestmark = pytest.mark.builds
-
 FLAT = CONFIG.replace('source = "native"', 'source = "."').replace('"python/tiny"', '".", name = "tiny"')
 FILES = {
     "latebind.toml": FLAT,
@@ -73,6 +71,7 @@ def undisturbed_packages(tmp_path_factory, latebind):
     return packages(folder)
 
 
+@pytest.mark.builds
 def test_an_sdist_of_one_folder_for_all_holds_files_and_no_links(undisturbed_packages):
     """The native code is in it twice: as itself, and as part of the wheel's folder."""
     with tarfile.open(fileobj=io.BytesIO(undisturbed_packages["tiny-1.2.3.tar.gz"])) as archive:
@@ -166,6 +165,7 @@ def test_a_link_to_an_output_folder_is_one(flat, tmp_path):
     assert (tmp_path / "elsewhere").resolve() in Project(config=config, workdir=flat).outputs
 
 
+@pytest.mark.builds
 def test_a_header_that_the_hash_would_miss_is_refused(flat, tmp_path):
     """A working folder elsewhere leaves the project's own build/ free, but a stage would not notice its changes."""
     (flat / "build").mkdir()
@@ -175,6 +175,7 @@ def test_a_header_that_the_hash_would_miss_is_refused(flat, tmp_path):
         stage_target(read_project(flat / "latebind.toml", tmp_path / "elsewhere"), target("linux-x64"))
 
 
+@pytest.mark.builds
 def test_a_linked_file_counts_as_the_file_that_it_is(flat):
     (flat.parent / ".git").mkdir()
     (flat.parent / "more.h").write_text("#define MARK 1\n", encoding="utf-8")

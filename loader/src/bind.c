@@ -116,6 +116,7 @@ static int lb_finish_unbound(lb_search* search, lb_report* report) {
   lb_free(advice);
   const lb_attempt* telling = lb_record_telling(record);
   int outcome = telling ? (int)telling->outcome : (int)LB_OUTCOME_NOT_FOUND;
+  if (record->out_of_memory) outcome = LB_OUTCOME_TRY_AGAIN;
   if (report) {
     lb_report_fill(report, record, 1);
   } else {
@@ -230,6 +231,10 @@ int lb_bind_around(lb_binding* binding, const lb_runtime* runtime, const lb_opti
   if (options) memcpy(&copy, options, options->size < sizeof copy ? options->size : sizeof copy);
   if (lb_is_opening(binding)) {
     if (report) lb_report_fill_message(report, runtime, "lb_bind() was called by the runtime that it is opening.");
+    return LB_OUTCOME_LOAD_FAILED;
+  }
+  if (lb_is_half_open(binding)) {
+    if (report) lb_report_fill_message(report, runtime, "The runtime" LB_HALF_OPEN);
     return LB_OUTCOME_LOAD_FAILED;
   }
   (void)lb_loader_mark[0];

@@ -69,23 +69,34 @@ static lb_outcome lb_judge_entry(lb_search* search, void* entry, char* version, 
 #define LB_TRUST_OF(step, source, name, rule) [LB_SOURCE_##source] = LB_TRUST_##rule,
 static const lb_trust lb_trusts[] = {LB_PLACES(LB_TRUST_OF)};
 
-/* How the files of a place are trusted. */
-static lb_trust lb_trust_at(const lb_search* search, lb_source source) {
-  return lb_trusts[source] == LB_TRUST_FOLDER ? (lb_trust)search->trust : lb_trusts[source];
+int lb_trust_at(const lb_search* search, lb_source source) {
+  return lb_trusts[source] == LB_TRUST_FOLDER ? search->trust : (int)lb_trusts[source];
 }
 
 /* Whether the user named the very file, which is then opened whoever may change it. */
-static int lb_is_named_file(const lb_search* search, lb_trust trust) {
+static int lb_is_named_file(const lb_search* search, int trust) {
   return trust == LB_TRUST_NAMED && search->is_file;
 }
 
-/* Whether a file may be opened. The exceptions are systems' own. */
-static int lb_is_allowed(lb_search* search, lb_trust trust, const char* path, char* why, size_t why_size) {
-  if (!lb_is_driver(search) && lb_os_is_refused(path, why, why_size)) return 0;
-  if (trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised)) return 1;
+/* Whether what is at a place counts whoever may change it. In another root folder, a name means another place. */
+static int lb_is_placed(lb_search* search, int trust) {
+  if (lb_os_is_elsewhere()) return 0;
+  return trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised) ||
+         (trust == LB_TRUST_SYSTEM && lb_own_names_of(search)->file);
+}
+
+int lb_look_at(lb_search* search, int trust, const char* path, int is_folder, lb_identity* identity, char* why,
+               size_t why_size) {
+  if (lb_is_placed(search, trust)) return lb_os_look(path, identity, why, why_size);
   if (!search->judge) search->judge = lb_os_find_trusted(lb_own_names_of(search)->file);
-  snprintf(why, why_size, "nothing is known of %s", path);
-  return search->judge && lb_os_is_trusted(search->judge, path, why, why_size);
+  if (search->judge) return lb_os_judge(search->judge, path, is_folder, identity, why, why_size);
+  snprintf(why, why_size, "out of memory");
+  return LB_PLACE_BUSY;
+}
+
+/* Systems' own folders that have other programs' copies. */
+static int lb_is_excluded(const lb_search* search, const char* path, char* why, size_t why_size) {
+  return !lb_is_driver(search) && lb_os_is_refused(path, why, why_size);
 }
 
 /* ---- what the runtime opens by itself -----------------------------------------------------------------------------
@@ -107,10 +118,14 @@ static int lb_has_file(void* name, const char* folder, lb_trust trust) {
  * user named says nothing of others in its folder. What opens the companions of a loaded runtime is its host's affair.
  */
 static int lb_open_companion(lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
+  lb_identity identity;
   lb_outcome outcome = LB_OUTCOME_LOAD_FAILED;
-  lb_trust trust = lb_trust_at(search, source);
-  lb_trust of_others = lb_is_named_file(search, trust) ? LB_TRUST_JUDGED : trust;
-  if (!lb_is_allowed(search, of_others, path, why, why_size)) return trust == LB_TRUST_RUNNING;
+  int trust = lb_trust_at(search, source);
+  int of_others = lb_is_named_file(search, trust) ? LB_TRUST_JUDGED : trust;
+  if (lb_is_excluded(search, path, why, why_size) ||
+      lb_look_at(search, of_others, path, 0, &identity, why, why_size) != LB_PLACE_FILE) {
+    return trust == LB_TRUST_RUNNING;
+  }
   if (lb_os_inspect(path, why, why_size) != LB_OUTCOME_BOUND) return 0;
   void* handle = lb_os_open(path, search->options->flags, &outcome, why, why_size);
   if (handle && search->companion_count < LB_COMPANIONS_MAX) search->companions[search->companion_count++] = handle;
@@ -218,26 +233,27 @@ static int lb_try_open(lb_search* search, lb_source source, const char* path) {
 int lb_try_file(lb_search* search, lb_source source, const char* path) {
   char why[LB_WHY_SIZE] = "";
   lb_identity identity = {0, 0};
-  lb_outcome outcome = LB_OUTCOME_REFUSED;
-  lb_trust trust = lb_trust_at(search, source);
-  lb_place place = lb_os_look(path, &identity, why, sizeof why);
+  int trust = lb_trust_at(search, source);
+  lb_place place = (lb_place)lb_look_at(search, trust, path, 0, &identity, why, sizeof why);
   size_t seen_count = search->seen_count;
   if (place == LB_PLACE_ABSENT) return -1;
   if (place == LB_PLACE_FILE && lb_is_seen(search, identity)) return 0;
-  if (place == LB_PLACE_FOLDER || place == LB_PLACE_OTHER) {
-    outcome = LB_OUTCOME_NOT_A_LIBRARY;
-    snprintf(why, sizeof why, "not a regular file");
-  } else if (place == LB_PLACE_FILE &&
-             (lb_is_named_file(search, trust) || lb_is_allowed(search, trust, path, why, sizeof why))) {
-    lb_note_seen(search, identity); /* what is not allowed may be on the way of another step */
-    outcome = lb_os_inspect(path, why, sizeof why);
+  if (place == LB_PLACE_FOLDER || place == LB_PLACE_OTHER) snprintf(why, sizeof why, "not a regular file");
+  if (place == LB_PLACE_FILE && !lb_is_named_file(search, trust) && lb_is_excluded(search, path, why, sizeof why)) {
+    place = LB_PLACE_REFUSED;
   }
+  if (place == LB_PLACE_FILE) lb_note_seen(search, identity); /* what is refused may be on the way of another step */
+  lb_outcome outcome = place == LB_PLACE_FILE ? lb_os_inspect(path, why, sizeof why) : lb_outcome_of(place);
   if (outcome == LB_OUTCOME_BOUND) {
     search->is_incomplete = 0;
     int is_bound = lb_try_open(search, source, path);
     if (search->is_incomplete) search->seen_count = seen_count; /* its folder by another name may be whole */
     return is_bound;
   }
-  lb_record_add(search->record, source, outcome, path, NULL, why);
+  if (place == LB_PLACE_UNTRUSTED) {
+    lb_record_refuse(search->record, source, path, why);
+  } else {
+    lb_record_add(search->record, source, outcome, path, NULL, why);
+  }
   return 0;
 }

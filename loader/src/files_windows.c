@@ -101,6 +101,10 @@ char* lb_os_folder_of(const char* path) {
   return lb_copy(path, length);
 }
 
+int lb_os_is_absolute(const char* path) {
+  return lb_is_drive(path) || lb_is_slash(path[0]);
+}
+
 char* lb_os_absolute(const char* path) {
   wchar_t* wide = lb_wide(path);
   DWORD room = wide ? GetFullPathNameW(wide, 0, NULL, NULL) : 0;
@@ -113,8 +117,8 @@ char* lb_os_absolute(const char* path) {
   return narrow;
 }
 
-int lb_os_list(const char* folder, int (*each)(void* context, const char* name), void* context, char* why,
-               size_t why_size) {
+lb_place lb_os_list(const char* folder, int (*each)(void* context, const char* name), void* context, char* why,
+                    size_t why_size) {
   WIN32_FIND_DATAW found;
   char* pattern = lb_os_join(folder, "*");
   wchar_t* wide = pattern ? lb_wide_path(pattern) : NULL;
@@ -122,10 +126,7 @@ int lb_os_list(const char* folder, int (*each)(void* context, const char* name),
   DWORD error = wide ? GetLastError() : ERROR_NOT_ENOUGH_MEMORY;
   lb_free(wide);
   lb_free(pattern);
-  if (search == INVALID_HANDLE_VALUE) {
-    lb_say_error(error, why, why_size);
-    return 1;
-  }
+  if (search == INVALID_HANDLE_VALUE) return lb_say_error(error, why, why_size);
   int stop = 0;
   do {
     char* name = lb_narrow(found.cFileName);
@@ -133,7 +134,7 @@ int lb_os_list(const char* folder, int (*each)(void* context, const char* name),
     lb_free(name);
   } while (!stop && FindNextFileW(search, &found));
   FindClose(search);
-  return 0;
+  return LB_PLACE_FOLDER;
 }
 
 static size_t lb_read(const lb_file* file, void* into, size_t size, uint64_t at) {
@@ -169,9 +170,6 @@ static void lb_inspect_file(void* context, const lb_file* file) {
 
 lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
   lb_inspection inspection = {LB_OUTCOME_REFUSED, why, why_size};
-  if (!lb_with_file(path, lb_inspect_file, &inspection)) {
-    lb_place place = lb_say_error(GetLastError(), why, why_size);
-    return place == LB_PLACE_ABSENT ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_REFUSED;
-  }
-  return inspection.outcome;
+  if (lb_with_file(path, lb_inspect_file, &inspection)) return inspection.outcome;
+  return lb_outcome_of(lb_say_error(GetLastError(), why, why_size));
 }

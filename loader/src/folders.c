@@ -8,13 +8,13 @@
 
 #include "os.h"
 
-int lb_each_folder(const char* list, const char* separators, lb_visit_folder each, void* context) {
+int lb_each_folder(const char* list, const char* separators, lb_trust trust, lb_visit_folder each, void* context) {
   int stop = 0;
   while (!stop) {
     size_t length = strcspn(list, separators);
     if (*list == '/') {
       char* text = lb_copy(list, length);
-      stop = text ? each(context, text, LB_TRUST_NAMED) : 0;
+      stop = text ? each(context, text, trust) : 0;
       lb_free(text);
     }
     list += length;
@@ -43,6 +43,19 @@ char* lb_run_path(const char* path, const char* loader, const char* program) {
   lb_text_add(&whole, start);
   lb_text_add(&whole, rest);
   return lb_text_take(&whole);
+}
+
+lb_outcome lb_outcome_of(lb_place place) {
+  switch (place) {
+    case LB_PLACE_ABSENT: return LB_OUTCOME_NOT_FOUND;
+    case LB_PLACE_REFUSED:
+    case LB_PLACE_UNTRUSTED: return LB_OUTCOME_REFUSED;
+    case LB_PLACE_BUSY: return LB_OUTCOME_TRY_AGAIN;
+    case LB_PLACE_FILE:
+    case LB_PLACE_FOLDER:
+    case LB_PLACE_OTHER: break;
+  }
+  return LB_OUTCOME_NOT_A_LIBRARY;
 }
 
 int lb_is_same_place(const char* left, const char* right) {

@@ -6,10 +6,10 @@
 #endif
 /* Parentheses around strchr and similar functions keep newer glibc headers from making C11 macros of them. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <linux/magic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,9 @@
 #include <unistd.h>
 
 #include "os.h"
+#include "os_posix.h"
+
+enum { LB_PROC_MAGIC = 0x9FA0 }; /* <linux/magic.h>, which musl's headers alone don't have */
 
 /*
  * The system's text begins with the object at fault, then a colon, then words in the user's language: so the
@@ -62,6 +65,28 @@ static int lb_is_rewritten(const char* path) {
   return 0;
 }
 
+/* The first bytes of a file in memory, or all of it for a size of 0, which is then written; NULL: errno says why. */
+static void* lb_map(const char* path, size_t* size) {
+  struct stat status;
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return NULL;
+  if (!*size && !fstat(file, &status)) *size = (size_t)status.st_size;
+  void* page = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0);
+  int error = errno;
+  close(file);
+  errno = error;
+  return page == MAP_FAILED ? NULL : page;
+}
+
+/* What the system's loader lacked, it does not tell: what it would have done is done again. */
+static int lb_lacks_something(const char* path, char* why, size_t why_size) {
+  size_t size = 0;
+  void* pages = lb_map(path, &size);
+  if (!pages) return lb_say_errno(errno, why, why_size) == LB_PLACE_BUSY;
+  munmap(pages, size);
+  return 0;
+}
+
 void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size) {
   if (lb_is_rewritten(path)) {
     snprintf(why, why_size, "the system's loader replaces $LIB, $ORIGIN and $PLATFORM in paths: rename the folder");
@@ -75,8 +100,10 @@ void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* wh
   }
   void* handle = dlopen(path, RTLD_NOW | (flags & LB_FLAG_GLOBAL ? RTLD_GLOBAL : RTLD_LOCAL));
   if (handle) return handle;
-  const char* error = dlerror();
-  snprintf(why, why_size, "%s", error ? error : "the system's loader gave no reason");
+  const char* words = dlerror();
+  *outcome = LB_OUTCOME_TRY_AGAIN;
+  if (lb_lacks_something(path, why, why_size)) return NULL;
+  snprintf(why, why_size, "%s", words ? words : "the system's loader gave no reason");
   *outcome = lb_explain(path, why);
   return NULL;
 }
@@ -231,24 +258,27 @@ static int lb_read_mapping(const char* line, lb_mapping* mapping) {
 /* Whether /proc is the kernel's: in a root folder of its own, a program may have any folder there. */
 static int lb_has_proc(void) {
   struct statfs status;
-  return !statfs("/proc/self", &status) && status.f_type == PROC_SUPER_MAGIC;
+  return !statfs("/proc/self", &status) && status.f_type == LB_PROC_MAGIC;
 }
 
-/* What is mapped at an address; NULL where it is not a file. The caller frees. */
+/* What is mapped at an address; NULL where it is not a file, errno is then 0, and where that is unknown. The caller
+ * frees. */
 static lb_mapping* lb_find_mapping(const void* address) {
   char* line = NULL;
   size_t size = 0;
   lb_mapping* mapping = lb_allocate(sizeof *mapping);
-  FILE* maps = mapping && lb_has_proc() ? fopen("/proc/self/maps", "re") : NULL;
+  FILE* maps = mapping ? fopen("/proc/self/maps", "re") : NULL;
+  int error = maps ? 0 : mapping ? errno : ENOMEM;
   int found = 0;
   while (maps && !found && getline(&line, &size, maps) > 0) {
     found = lb_read_mapping(line, mapping) && (uintptr_t)address >= mapping->start && (uintptr_t)address < mapping->end;
   }
   if (maps) fclose(maps);
   free(line);
-  if (found && mapping->file) return mapping;
-  lb_free(mapping);
-  return NULL;
+  int is_file = found && mapping->file && lb_has_proc();
+  if (!is_file) lb_free(mapping);
+  errno = error;
+  return is_file ? mapping : NULL;
 }
 
 /* Whether a path leads to a mapped file. Where stat() has other numbers than maps, as on btrfs and overlayfs, the file
@@ -260,14 +290,13 @@ static int lb_leads_to(const char* path, const lb_mapping* mapping) {
       minor(status.st_dev) == mapping->minor) {
     return 1;
   }
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  void* page = file < 0 ? MAP_FAILED : mmap(NULL, 1, PROT_READ, MAP_PRIVATE, file, 0);
-  lb_mapping* other = page == MAP_FAILED ? NULL : lb_find_mapping(page);
+  size_t size = 1;
+  void* page = lb_map(path, &size);
+  lb_mapping* other = page ? lb_find_mapping(page) : NULL;
   int is_same =
       other && other->file == mapping->file && other->major == mapping->major && other->minor == mapping->minor;
   lb_free(other);
-  if (page != MAP_FAILED) munmap(page, 1);
-  if (file >= 0) close(file);
+  if (page) munmap(page, size);
   return is_same;
 }
 
@@ -295,21 +324,40 @@ static char* lb_keep_real(const char* path) {
   return kept;
 }
 
+/* Whether the kernel has that name for the file that is mapped, and the name leads to another one or nowhere. */
+static int lb_was_replaced(const lb_mapping* mapping) {
+  struct stat status;
+  errno = 0;
+  return *mapping->path != '/' || !stat(mapping->path, &status) || errno == ENOENT || errno == ENOTDIR;
+}
+
+static void lb_find_own(lb_own_names* own, const lb_mapping* mapping, const char* name) {
+  errno = 0;
+  if (lb_leads_to(mapping->path, mapping)) own->file = lb_keep_real(mapping->path);
+  int error = errno;
+  own->is_busy = !own->file && lb_say_errno(error, own->why, sizeof own->why) == LB_PLACE_BUSY;
+  if (!own->file && !own->is_busy && lb_was_replaced(mapping)) {
+    snprintf(own->why, sizeof own->why, "its file was deleted, moved or replaced");
+  }
+  if (lb_leads_to(name, mapping)) own->name = lb_duplicate(name);
+}
+
 lb_own_names lb_os_own_names(void) {
   static const char anchor = 0;
   Dl_info info;
+  lb_own_names own = {.file = NULL, .why = "its code is in no file"};
   lb_mapping* mapping = lb_find_mapping(&anchor);
+  int error = mapping ? 0 : errno;
+  if (error) own.is_busy = lb_say_errno(error, own.why, sizeof own.why) == LB_PLACE_BUSY;
+  if (!mapping && !own.is_busy && !lb_has_proc()) snprintf(own.why, sizeof own.why, "/proc is not mounted");
   lb_unescape(mapping);
-  lb_own_names own = {NULL, NULL};
-  if (mapping && lb_leads_to(mapping->path, mapping)) own.file = lb_keep_real(mapping->path);
-  const char* name = dladdr(&anchor, &info) && info.dli_fname ? info.dli_fname : "";
-  if (mapping && lb_leads_to(name, mapping)) own.name = lb_duplicate(name);
+  if (!own.is_busy && lb_os_is_elsewhere()) {
+    snprintf(own.why, sizeof own.why, "this process has entered another root folder or mount namespace since");
+  } else if (mapping) {
+    lb_find_own(&own, mapping, dladdr(&anchor, &info) && info.dli_fname ? info.dli_fname : "");
+  }
   lb_free(mapping);
   return own;
-}
-
-const char* lb_os_why_unknown(void) {
-  return !lb_has_proc() ? "/proc is not mounted" : "its file was deleted, moved or replaced";
 }
 
 char* lb_os_program_file(void) {

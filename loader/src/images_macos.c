@@ -3,6 +3,7 @@
  */
 #include <crt_externs.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <mach-o/dyld.h>
 #include <mach/mach.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "os.h"
+#include "os_posix.h"
 
 /* dyld speaks English only; these words have been the same since macOS 10.15. */
 static lb_outcome lb_explain(const char* why) {
@@ -20,8 +22,11 @@ static lb_outcome lb_explain(const char* why) {
 }
 
 void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size) {
+  errno = 0;
   void* handle = dlopen(path, RTLD_NOW | (flags & LB_FLAG_GLOBAL ? RTLD_GLOBAL : RTLD_LOCAL));
   if (handle) return handle;
+  *outcome = LB_OUTCOME_TRY_AGAIN;
+  if (lb_say_errno(errno, why, why_size) == LB_PLACE_BUSY) return NULL;
   const char* error = dlerror();
   snprintf(why, why_size, "%s", error ? error : "the system's loader gave no reason");
   *outcome = lb_explain(why);
@@ -156,14 +161,15 @@ lb_own_names lb_os_own_names(void) {
   static const char anchor = 0;
   char* name = lb_os_file_of(&anchor);
   char* real = name && *name == '/' ? realpath(name, NULL) : NULL;
-  lb_own_names own = {lb_duplicate(real), real ? lb_duplicate(name) : NULL};
+  lb_own_names own = {lb_duplicate(real), real ? lb_duplicate(name) : NULL, 0, "its file was deleted or moved"};
+  if (real && lb_os_is_elsewhere()) {
+    lb_free(own.file);
+    lb_free(own.name);
+    own = (lb_own_names){NULL, NULL, 0, "this process has entered another root folder since"};
+  }
   free(real);
   lb_free(name);
   return own;
-}
-
-const char* lb_os_why_unknown(void) {
-  return "its file was deleted, moved or replaced";
 }
 
 uint64_t lb_os_generation(void) {

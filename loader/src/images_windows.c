@@ -118,6 +118,10 @@ static void lb_name_missing(const char* path, char* why, size_t why_size) {
   lb_free(folder);
 }
 
+#if !defined(ERROR_VIRUS_INFECTED)
+#define ERROR_VIRUS_INFECTED 225 /* older headers of mingw-w64 lack it */
+#endif
+
 static lb_outcome lb_explain(DWORD error, const char* path, char* why, size_t why_size) {
   switch (error) {
     case ERROR_MOD_NOT_FOUND: lb_name_missing(path, why, why_size); return LB_OUTCOME_MISSING_DEPENDENCY;
@@ -135,7 +139,7 @@ static lb_outcome lb_explain(DWORD error, const char* path, char* why, size_t wh
     case ERROR_VIRUS_INFECTED:
       snprintf(why, why_size, "a policy of this machine forbids it (error %lu)", (unsigned long)error);
       return LB_OUTCOME_REFUSED;
-    default: lb_say_error(error, why, why_size); return LB_OUTCOME_LOAD_FAILED;
+    default: return lb_say_error(error, why, why_size) == LB_PLACE_BUSY ? LB_OUTCOME_TRY_AGAIN : LB_OUTCOME_LOAD_FAILED;
   }
 }
 
@@ -146,6 +150,7 @@ void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* wh
   (void)flags; /* LB_FLAG_GLOBAL: every module's exports can be found here */
   wchar_t* wide = lb_wide_path(path);
   if (!wide) {
+    *outcome = LB_OUTCOME_TRY_AGAIN;
     snprintf(why, why_size, "out of memory");
     return NULL;
   }

@@ -30,7 +30,7 @@ typedef struct lb_text {
 void lb_text_add(lb_text* text, const char* piece);
 void lb_text_add_bytes(lb_text* text, const char* bytes, size_t count);
 void lb_text_add_number(lb_text* text, unsigned long long number);
-/* Words that came from outside, for people: bad UTF-8 and control bytes become U+FFFD, the overlong is cut short. */
+/* Words that came from outside, for people: bad UTF-8 and hidden characters become U+FFFD; it is cut if long. */
 void lb_text_add_foreign(lb_text* text, const char* piece);
 void lb_text_add_version(lb_text* text, lb_version version); /* "1.19", "1.19.2" */
 char* lb_text_take(lb_text* text);                           /* the caller frees; NULL when anything failed */
@@ -40,6 +40,7 @@ size_t lb_utf8_length(const char* at);
 /* ---- names.c: versions and file names ----------------------------------------------------------------------- */
 
 int lb_glob_match(const char* pattern, const char* name); /* '*' only */
+uint64_t lb_hash(uint64_t hash, const char* text);        /* NULL is not "" */
 int lb_name_compare(const char* left, const char* right); /* digits by value: "so.1.9" before "so.1.19" */
 
 /* ---- variants.c ------------------------------------------------------------------------------------------------ */
@@ -71,7 +72,9 @@ typedef struct lb_names {
   size_t count;
 } lb_names;
 
-/* Reads the names in a folder that match one of the globs, newest first. Returns 0 on success. */
+enum { LB_NAMES_MAX = 256 }; /* of those that match, whichever the system lists first */
+
+/* Reads the names in a folder that match one of the globs, newest first. Returns what os.h's lb_os_list() does. */
 int lb_names_read(lb_names* list, const char* folder, char* why, size_t why_size);
 void lb_names_clear(lb_names* list);
 
@@ -93,13 +96,16 @@ typedef struct lb_record {
   lb_attempt* attempts;
   size_t attempt_count;
   size_t attempt_capacity;
+  struct lb_chain* chains; /* of each attempt: finds those of the same kind */
+  size_t first[64];        /* of each chain; 0: none */
   size_t image_count;
   int bound;
-  int raised;          /* environment variables are ignored: this process has more rights than its user */
-  uint32_t signs;      /* bit n: a sign of variant n was found */
-  const char* unknown; /* why this library's own folder is not known, and was not searched; or NULL */
-  int out_of_memory;   /* something could not be recorded: the outcome holds, the record is incomplete */
-  char* path;          /* of the bound file */
+  int raised;        /* environment variables are ignored: this process has more rights than its user */
+  int elsewhere;     /* this process has entered another root folder, where names mean other places */
+  uint32_t signs;    /* bit n: a sign of variant n was found */
+  char* unknown;     /* why this library's own folder is not known, and was not searched; or NULL */
+  int out_of_memory; /* something could not be recorded: the outcome holds, the record is incomplete */
+  char* path;        /* of the bound file */
   char* version;
   char* message;
   char* warning;
@@ -107,8 +113,11 @@ typedef struct lb_record {
 
 lb_record* lb_record_create(const lb_runtime* runtime, lb_version minimum);
 void lb_record_release(lb_record* record);
+/* A file has several names in a folder, and several steps look into it: once for each outcome and path. */
 void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, const char* path, const char* version,
                    const char* detail);
+/* A place that others may change: once for each reason, which names the file or folder at fault. */
+void lb_record_refuse(lb_record* record, lb_source source, const char* path, const char* reason);
 /* The attempt that explains a failure best; NULL when nothing was tried. */
 const lb_attempt* lb_record_telling(const lb_record* record);
 
@@ -145,6 +154,12 @@ char* lb_record_json(const lb_record* record); /* the caller frees; NULL when ou
 
 /* Whether this very thread is looking for what `binding` will hold: the runtime that it opens called back. */
 int lb_is_opening(const void* binding);
+/* Whether another thread was looking for it when this process was forked, longer than the fork could wait. */
+int lb_is_half_open(const void* binding);
+#define LB_HALF_OPEN                                                                                                \
+  " was being opened when this process was forked, and is half open here. Make the first call before the fork, or " \
+  "run "                                                                                                            \
+  "another program (exec)."
 /* Notes that this thread begins to use the system's loader; lb_end_opening() takes the result. */
 size_t lb_begin_opening(const void* binding);
 void lb_end_opening(size_t opening);
@@ -172,8 +187,10 @@ typedef struct lb_identity {
 
 /* The library (or program) that this loader is compiled into; each is NULL if it doesn't lead to the mapped file. */
 typedef struct lb_own_names {
-  char* file; /* the kernel's name, without links */
-  char* name; /* by which it was opened, with its links */
+  char* file;   /* the kernel's name, without links */
+  char* name;   /* by which it was opened, with its links */
+  int is_busy;  /* `file` is unknown for a reason that passes */
+  char why[80]; /* `file` is unknown, as a part of a message */
 } lb_own_names;
 
 struct lb_judge;
@@ -202,11 +219,19 @@ typedef struct lb_search {
   lb_version version;
 } lb_search;
 
+/* How a place of a step is trusted, as enum lb_trust. */
+int lb_trust_at(const lb_search* search, lb_source source);
+/* What is at a path, as enum lb_place; judged if its trust asks for it. */
+int lb_look_at(lb_search* search, int trust, const char* path, int is_folder, lb_identity* identity, char* why,
+               size_t why_size);
+/* Lists a folder, if it is there and may be searched: returns 1 then. What speaks against that is recorded. */
+int lb_list_folder(lb_search* search, lb_source source, const char* folder, lb_names* list);
+
 /* Each returns 1 when the candidate is bound, 0 when the search goes on; -1 when there is no such file. */
 int lb_try_file(lb_search* search, lb_source source, const char* path);
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry);
 
-/* Tries the files in a folder that have the runtime's names. */
+/* Tries the files in a folder that have the runtime's names. A folder of a package may be absent. */
 int lb_try_folder(lb_search* search, lb_source source, const char* folder);
 /* This library's names. The kernel is asked once. */
 const lb_own_names* lb_own_names_of(lb_search* search);

@@ -7,6 +7,7 @@
 static int lb_note_name(void* context, const char* name) {
   lb_names* list = context;
   int matches = 0;
+  if (list->count == LB_NAMES_MAX) return 1;
   for (const char* const* glob = list->globs; glob && *glob && !matches; glob++) matches = lb_glob_match(*glob, name);
   if (!matches) return 0;
   char** names = lb_resize(list->names, (list->count + 1) * sizeof *names);
@@ -23,9 +24,9 @@ static int lb_newest_first(const void* left, const void* right) {
 }
 
 int lb_names_read(lb_names* list, const char* folder, char* why, size_t why_size) {
-  int failed = lb_os_list(folder, lb_note_name, list, why, why_size);
+  lb_place place = lb_os_list(folder, lb_note_name, list, why, why_size);
   if (list->count) qsort(list->names, list->count, sizeof *list->names, lb_newest_first);
-  return failed;
+  return place;
 }
 
 void lb_names_clear(lb_names* list) {

@@ -125,6 +125,14 @@ static void lb_add_fault(lb_text* text, const lb_record* record, const lb_attemp
     lb_add_missing_dependency(text, record, attempt);
     return;
   }
+  if (attempt->outcome == LB_OUTCOME_TRY_AGAIN) {
+    lb_text_add(text, record->runtime->title);
+    lb_add_detail(text, " cannot be looked for at the moment", attempt);
+    lb_text_add(text, " (");
+    lb_text_add_foreign(text, attempt->path);
+    lb_text_add(text, ")");
+    return;
+  }
   lb_add_subject(text, record, attempt);
   switch (attempt->outcome) {
     case LB_OUTCOME_NOT_A_LIBRARY: lb_add_detail(text, " is not a usable library", attempt); break;
@@ -158,7 +166,7 @@ static int lb_add_command(lb_text* text, const char* advice) {
 /* What was wrong, and which version would be right. */
 static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
   lb_add_fault(text, record, attempt);
-  if (attempt->outcome == LB_OUTCOME_INCOMPLETE) return; /* its version is right */
+  if (attempt->outcome == LB_OUTCOME_INCOMPLETE || attempt->outcome == LB_OUTCOME_TRY_AGAIN) return;
   if (attempt->outcome == LB_OUTCOME_OTHER_MAJOR && lb_variant_count(record->runtime)) {
     lb_add_majors(text, record, attempt);
     return;
@@ -225,7 +233,7 @@ static char* lb_make_advice(const lb_record* record, const lb_attempt* telling) 
 static int lb_add_permission(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
   if (!attempt || attempt->outcome != LB_OUTCOME_REFUSED || lb_is_explicit(attempt) || record->raised) return 0;
   if (!record->runtime->environment) return 0;
-  lb_text_add(text, " If you trust that file, name it in ");
+  lb_text_add(text, " If you trust it, name it in ");
   lb_text_add(text, record->runtime->environment);
   lb_text_add(text, ".");
   return 1;
@@ -233,6 +241,14 @@ static int lb_add_permission(lb_text* text, const lb_record* record, const lb_at
 
 static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt* attempt, const char* advice) {
   lb_text_add(text, ".");
+  if (attempt && attempt->outcome == LB_OUTCOME_TRY_AGAIN) {
+    lb_text_add(text, " The next call tries again.");
+    return;
+  }
+  if (record->elsewhere) {
+    lb_text_add(text, " Make the first call before this process enters another root folder or mount namespace.");
+    return;
+  }
   if (attempt && attempt->outcome == LB_OUTCOME_BOUND_OLDER) {
     lb_text_add(text,
                 " A process keeps the runtime that it binds first: install the newer version, and ask for it "
@@ -322,12 +338,15 @@ void lb_record_conclude(lb_record* record, const char* advice) {
   if (record->bound) {
     lb_add_bound(&message, record);
     lb_add_newer(&message, record);
+  } else if (record->out_of_memory) {
+    lb_text_add(&message, record->runtime->title);
+    lb_text_add(&message, " cannot be looked for at the moment: out of memory. The next call tries again.");
   } else if (telling) {
     lb_add_reason(&message, record, telling);
     lb_add_next(&message, record, telling, advice);
   } else {
     lb_text_add(&message, record->runtime->title);
-    lb_text_add(&message, record->out_of_memory ? " was not found: out of memory" : " was not found: no place to look");
+    lb_text_add(&message, " was not found: no place to look");
     lb_add_next(&message, record, NULL, advice);
   }
   lb_add_warning(&warning, record);

@@ -58,6 +58,11 @@ int lb_glob_match(const char* pattern, const char* name) {
   return *pattern == 0;
 }
 
+uint64_t lb_hash(uint64_t hash, const char* text) {
+  for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+  return (hash ^ (text ? 1u : 2u)) * 1099511628211u;
+}
+
 /* Compares two runs of digits by value, however long, and moves past them. */
 static int lb_compare_digits(const char** left, const char** right) {
   while (**left == '0') (*left)++;

@@ -31,13 +31,9 @@
 #define LB_CONDA_LIBRARIES "lib"
 #endif
 
-/* Tries a folder when it exists. Takes `folder`. */
+/* Takes `folder`. */
 static void lb_try(lb_search* search, char* folder) {
-  char why[128];
-  lb_identity identity;
-  if (folder && !search->handle && lb_os_look(folder, &identity, why, sizeof why) == LB_PLACE_FOLDER) {
-    lb_try_folder(search, LB_SOURCE_PACKAGE, folder);
-  }
+  if (folder && !search->handle) lb_try_folder(search, LB_SOURCE_PACKAGE, folder);
   lb_free(folder);
 }
 
@@ -45,11 +41,13 @@ static void lb_try(lb_search* search, char* folder) {
 static void lb_note_signs(lb_search* search, const char* parent) {
   char why[128];
   lb_identity identity;
+  int trust = lb_trust_at(search, LB_SOURCE_PACKAGE);
   for (size_t i = 0; i < lb_variant_count(search->runtime); i++) {
     const char* const* sign = lb_variant_at(search->runtime, i)->signs;
     for (; sign && *sign && !(search->record->signs >> i & 1); sign++) {
       char* path = lb_os_join(parent, *sign);
-      if (path && lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FILE) search->record->signs |= 1u << i;
+      int place = path ? lb_look_at(search, trust, path, 0, &identity, why, sizeof why) : LB_PLACE_ABSENT;
+      if (place == LB_PLACE_FILE) search->record->signs |= 1u << i;
       lb_free(path);
     }
   }
@@ -72,10 +70,9 @@ static void lb_try_below(lb_search* search, char* parent, const char* below) {
  * whatever order the disk has them. */
 static void lb_try_each(lb_search* search, const char* parent, const char* pattern, const char* inner,
                         const char* below) {
-  char why[128];
   const char* const globs[] = {pattern, NULL};
   lb_names list = {globs, NULL, 0};
-  if (!search->handle) lb_names_read(&list, parent, why, sizeof why);
+  if (!search->handle) lb_list_folder(search, LB_SOURCE_PACKAGE, parent, &list);
   for (size_t i = 0; i < list.count; i++) {
     char* folder = lb_os_join(parent, list.names[i]);
     char* within = folder && *inner ? lb_os_join(folder, inner) : lb_duplicate(folder);
@@ -139,7 +136,7 @@ static void lb_try_around(lb_search* search, const char* file) {
 /* A folder that a variable names, from the root on: what begins in the working folder is nobody's choice. */
 static char* lb_rooted_environment(const char* name) {
   char* value = lb_os_environment(name);
-  if (value && (*value == '/' || *value == '\\' || (*value && value[1] == ':'))) return value;
+  if (value && lb_os_is_absolute(value)) return value;
   lb_free(value);
   return NULL;
 }
@@ -177,29 +174,29 @@ int lb_search_packages(lb_search* search) {
 /* ---- what installed this library, for advice --------------------------------------------------------------------- */
 
 /* What .NET applications have in their base folder: a list of their parts; for .NET Framework, settings. */
-static int lb_is_application(const char* folder) {
+static int lb_is_application(lb_search* search, const char* folder) {
   static const char* const files[] = {"*.deps.json", "*.exe.config", NULL};
-  char why[128];
   lb_names list = {files, NULL, 0};
-  lb_names_read(&list, folder, why, sizeof why);
+  lb_list_folder(search, LB_SOURCE_PACKAGE, folder, &list);
   int is_one = list.count > 0;
   lb_names_clear(&list);
   return is_one;
 }
 
 /* NuGet's package cache has native folders, too. */
-static lb_installer lb_installer_of_file(const char* file) {
+static lb_installer lb_installer_of_file(lb_search* search, const char* file) {
   char* folder = file ? lb_os_folder_of(file) : NULL;
   if (!folder) return LB_INSTALLER_OTHER;
   char* base = lb_base_of(folder);
-  lb_installer installer = base || lb_is_application(folder) ? LB_INSTALLER_NUGET : LB_INSTALLER_OTHER;
+  lb_installer installer = base || lb_is_application(search, folder) ? LB_INSTALLER_NUGET : LB_INSTALLER_OTHER;
   if (strstr(folder, "node_modules")) installer = LB_INSTALLER_NPM;
   lb_free(base);
   lb_free(folder);
   return installer;
 }
 
-lb_installer lb_installer_of(const lb_own_names* own) {
-  lb_installer installer = lb_installer_of_file(own->name);
-  return installer == LB_INSTALLER_OTHER ? lb_installer_of_file(own->file) : installer;
+lb_installer lb_installer_of(lb_search* search) {
+  const lb_own_names* own = lb_own_names_of(search);
+  lb_installer installer = lb_installer_of_file(search, own->name);
+  return installer == LB_INSTALLER_OTHER ? lb_installer_of_file(search, own->file) : installer;
 }

@@ -16,7 +16,7 @@ typedef struct lb_packages {
 typedef enum lb_installer { LB_INSTALLER_OTHER, LB_INSTALLER_NPM, LB_INSTALLER_NUGET } lb_installer;
 
 /* For advice. */
-lb_installer lb_installer_of(const lb_own_names* own);
+lb_installer lb_installer_of(lb_search* search);
 
 /*
  * Tries the folders that exist, nearest first: those of a .NET application, around this library; in each folder above

@@ -54,20 +54,27 @@ char* lb_os_environment(const char* name);
 typedef enum lb_place {
   LB_PLACE_FILE,
   LB_PLACE_FOLDER,
-  LB_PLACE_OTHER,  /* a device, a pipe, a socket */
-  LB_PLACE_ABSENT, /* nothing there */
-  LB_PLACE_REFUSED /* there may be something, but we may not look */
+  LB_PLACE_OTHER,     /* a device, a pipe, a socket */
+  LB_PLACE_ABSENT,    /* nothing there */
+  LB_PLACE_REFUSED,   /* there may be something, but we may not look */
+  LB_PLACE_UNTRUSTED, /* others may change the way to it */
+  LB_PLACE_BUSY       /* it could not be looked at now, for a reason that passes */
 } lb_place;
+
+/* What became of a candidate in a place that is no file. */
+lb_outcome lb_outcome_of(lb_place place);
 
 /* What `path` is. `identity` distinguishes files by more than name; `why` gets the system's words on failure. */
 lb_place lb_os_look(const char* path, lb_identity* identity, char* why, size_t why_size);
 /* `path` made absolute without resolving links (a library may look for others next to the link). */
 char* lb_os_absolute(const char* path);
+int lb_os_is_absolute(const char* path);
 char* lb_os_folder_of(const char* path); /* "/a" of "/a/b"; NULL where there is none */
 char* lb_os_join(const char* folder, const char* name);
-/* The names in a folder, unsorted. Returns 0 on success; `each` returns non-zero to stop. */
-int lb_os_list(const char* folder, int (*each)(void* context, const char* name), void* context, char* why,
-               size_t why_size);
+/* The names in a folder, unsorted; `each` returns non-zero to stop. Returns LB_PLACE_FOLDER, or why it can't be read.
+ */
+lb_place lb_os_list(const char* folder, int (*each)(void* context, const char* name), void* context, char* why,
+                    size_t why_size);
 
 /*
  * 1 when libraries in that place are never the runtime, though they would load: on Windows the system folder, where
@@ -87,14 +94,23 @@ typedef struct lb_judge lb_judge;
  */
 lb_judge* lb_os_find_trusted(const char* own_file);
 /*
- * 1 when nobody else may change the way to `path`: each folder from the top, each link, the file. Otherwise `why` says
- * who may; it stays as it is where something can't be read.
+ * What is at an absolute path, if nobody else may change the way to it: each folder from the top, each link, the file;
+ * or the folder, where nobody else may add files either. LB_PLACE_UNTRUSTED: `why` says who may, and links of others
+ * were not followed.
  */
-int lb_os_is_trusted(lb_judge* judge, const char* path, char* why, size_t why_size);
+lb_place lb_os_judge(lb_judge* judge, const char* path, int is_folder, lb_identity* identity, char* why,
+                     size_t why_size);
+
+/*
+ * 1 when this process has entered another root folder or mount namespace since this library was loaded: paths then lead
+ * to what its owner put there.
+ */
+int lb_os_is_elsewhere(void);
 
 /* How a place is trusted: places.h has that of each step, lb_os_search() that of each of its folders. */
 typedef enum lb_trust {
-  LB_TRUST_NAMED,   /* the user or the administrator named it: the system's configuration, LD_LIBRARY_PATH */
+  LB_TRUST_NAMED,   /* the user named it: LD_LIBRARY_PATH */
+  LB_TRUST_SYSTEM,  /* the system's configuration named it; judged where this library's own file is out of reach */
   LB_TRUST_HOST,    /* the host runs code from there anyway; judged in a process with raised rights */
   LB_TRUST_RUNNING, /* its code runs already */
   LB_TRUST_JUDGED,  /* a candidate there must be trusted: a run path, PATH */
@@ -103,9 +119,8 @@ typedef enum lb_trust {
 
 typedef int (*lb_visit_folder)(void* context, const char* folder, lb_trust trust);
 
-/* Calls `each` for every absolute folder of a list that someone named (LB_TRUST_NAMED) until it returns non-zero;
- * returns what it returned last. */
-int lb_each_folder(const char* list, const char* separators, lb_visit_folder each, void* context);
+/* Calls `each` for every absolute folder of a list until it returns non-zero; returns what it returned last. */
+int lb_each_folder(const char* list, const char* separators, lb_trust trust, lb_visit_folder each, void* context);
 
 /*
  * Calls `each` for every folder where the system's own search would look for `name`, in its order, until it returns
@@ -146,8 +161,6 @@ int lb_os_has_loaded(const char* name);
 char* lb_os_file_of(const void* address);
 /* The caller frees both. */
 lb_own_names lb_os_own_names(void);
-/* Why lb_own_names.file is NULL, as a part of a message. */
-const char* lb_os_why_unknown(void);
 /* The real file of the running program, from the kernel: a program's arguments are its caller's. NULL when unknown. */
 char* lb_os_program_file(void);
 

@@ -18,10 +18,12 @@
 
 #if !defined(__APPLE__)
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #endif
 
 #include "file_head.h"
 #include "os.h"
+#include "os_posix.h"
 
 /* ---- threads -------------------------------------------------------------------------------------------------- */
 
@@ -58,34 +60,122 @@ char* lb_os_environment(const char* name) {
   return value && *value ? lb_duplicate(value) : NULL;
 }
 
-static void lb_say_error(int error, char* why, size_t why_size) {
-  switch (error) { /* strerror() is not thread-safe and uses the user's language: these are what people see */
-    case ENOENT: snprintf(why, why_size, "no such file or folder"); break;
-    case ENOTDIR: snprintf(why, why_size, "a part of the path is not a folder"); break;
-    case EACCES:
-    case EPERM: snprintf(why, why_size, "permission denied"); break;
-    case ENAMETOOLONG: snprintf(why, why_size, "the path is too long"); break;
-    case ELOOP: snprintf(why, why_size, "the links go round in a circle"); break;
-    case EMFILE:
-    case ENFILE: snprintf(why, why_size, "too many files are open"); break;
-    case ENOMEM: snprintf(why, why_size, "out of memory"); break;
-    default: snprintf(why, why_size, "system error %d", error); break;
+/* What errors mean, and which pass. strerror() is not thread-safe and uses the user's language: people see these. */
+static const struct {
+  int error;
+  lb_place place;
+  const char* words;
+} lb_errors[] = {
+    {ENOENT, LB_PLACE_ABSENT, "no such file or folder"},
+    {ENOTDIR, LB_PLACE_ABSENT, "a part of the path is not a folder"},
+    {ENAMETOOLONG, LB_PLACE_ABSENT, "the path is too long"},
+    {ELOOP, LB_PLACE_ABSENT, "the links go round in a circle"},
+    {EACCES, LB_PLACE_REFUSED, "permission denied"},
+    {EPERM, LB_PLACE_REFUSED, "permission denied"},
+    {EMFILE, LB_PLACE_BUSY, "too many open files in this process"},
+    {ENFILE, LB_PLACE_BUSY, "too many open files on this machine"},
+    {ENOMEM, LB_PLACE_BUSY, "out of memory"},
+    {EINTR, LB_PLACE_BUSY, "a signal interrupted it"},
+    {EAGAIN, LB_PLACE_BUSY, "the system is busy"},
+    {ETXTBSY, LB_PLACE_BUSY, "another program is writing it"},
+    {EIO, LB_PLACE_BUSY, "the disk or the file server reports an error"},
+    {ESTALE, LB_PLACE_BUSY, "the file server no longer knows it"},
+    {ETIMEDOUT, LB_PLACE_BUSY, "the file server does not answer"},
+    {EHOSTDOWN, LB_PLACE_BUSY, "the file server does not answer"},
+    {EHOSTUNREACH, LB_PLACE_BUSY, "the file server cannot be reached"},
+    {ENETUNREACH, LB_PLACE_BUSY, "the file server cannot be reached"},
+    {ENOTCONN, LB_PLACE_BUSY, "the file server has gone"},
+};
+
+lb_place lb_say_errno(int error, char* why, size_t why_size) {
+  snprintf(why, why_size, "system error %d", error);
+  for (size_t i = 0; i < sizeof lb_errors / sizeof *lb_errors; i++) {
+    if (lb_errors[i].error != error) continue;
+    snprintf(why, why_size, "%s", lb_errors[i].words);
+    return lb_errors[i].place;
   }
+  return LB_PLACE_REFUSED;
 }
 
 lb_place lb_os_look(const char* path, lb_identity* identity, char* why, size_t why_size) {
   struct stat found;
   why[0] = 0;
-  if (stat(path, &found)) {
-    lb_say_error(errno, why, why_size);
-    return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP ? LB_PLACE_ABSENT
-                                                                                          : LB_PLACE_REFUSED;
-  }
+  if (stat(path, &found)) return lb_say_errno(errno, why, why_size);
   identity->device = (uint64_t)found.st_dev;
   identity->file = (uint64_t)found.st_ino;
   if (S_ISREG(found.st_mode)) return LB_PLACE_FILE;
   return S_ISDIR(found.st_mode) ? LB_PLACE_FOLDER : LB_PLACE_OTHER;
 }
+
+#if defined(__APPLE__)
+uint64_t lb_mount_of(const char* place) {
+  struct stat found;
+  return lstat(place, &found) ? 0 : (uint64_t)found.st_dev + 1;
+}
+#else
+/*
+ * Linux 5.8 and newer, by number, since older headers lack it: a mask is at the start of 256 bytes, the mount's number
+ * at 144. Emulators may leave that out.
+ */
+static uint64_t lb_ask_mount(const char* place) {
+#if defined(SYS_statx)
+  enum { NO_FOLLOW = 0x100, MOUNT_ID = 0x1000 };
+  uint64_t answer[32] = {0};
+  long failed = syscall(SYS_statx, AT_FDCWD, place, NO_FOLLOW, MOUNT_ID, answer);
+  return failed ? 0 : answer[18];
+#else
+  (void)place;
+  return 0;
+#endif
+}
+
+static uint64_t lb_read_mount(const char* place) {
+  char text[256] = "";
+  unsigned long long mount = 0;
+  int handle = open(place, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  snprintf(text, sizeof text, "/proc/self/fdinfo/%d", handle);
+  FILE* file = handle < 0 ? NULL : fopen(text, "re");
+  while (file && fgets(text, sizeof text, file) && sscanf(text, "mnt_id: %llu", &mount) != 1) {
+  }
+  if (file) fclose(file);
+  if (handle >= 0) close(handle);
+  return mount;
+}
+
+uint64_t lb_mount_of(const char* place) {
+  uint64_t mount = lb_ask_mount(place);
+  return mount ? mount : lb_read_mount(place);
+}
+#endif
+
+/* ---- the root folder in which this library was loaded ------------------------------------------------------------ */
+
+/* Where paths begin: the folder, and the mount, which is another in each mount namespace. */
+typedef struct lb_root {
+  lb_identity folder;
+  uint64_t mount;
+} lb_root;
+
+static lb_root lb_first_root;
+
+static lb_root lb_find_root(void) {
+  struct stat status;
+  lb_root root = {{0, 0}, lb_mount_of("/")};
+  if (!stat("/", &status)) root.folder = (lb_identity){(uint64_t)status.st_dev, (uint64_t)status.st_ino};
+  return root;
+}
+
+__attribute__((constructor)) static void lb_note_root(void) {
+  lb_first_root = lb_find_root();
+}
+
+int lb_os_is_elsewhere(void) {
+  lb_root root = lb_find_root();
+  return root.folder.device != lb_first_root.folder.device || root.folder.file != lb_first_root.folder.file ||
+         (lb_first_root.mount && root.mount != lb_first_root.mount);
+}
+
+/* ---- paths, folders and files ------------------------------------------------------------------------------------ */
 
 char* lb_os_join(const char* folder, const char* name) {
   lb_text path = {NULL, 0, 0, 0};
@@ -101,8 +191,12 @@ char* lb_os_folder_of(const char* path) {
   return slash ? lb_copy(path, slash == path ? 1 : (size_t)(slash - path)) : NULL;
 }
 
+int lb_os_is_absolute(const char* path) {
+  return path[0] == '/';
+}
+
 char* lb_os_absolute(const char* path) {
-  if (path[0] == '/') return lb_duplicate(path);
+  if (lb_os_is_absolute(path)) return lb_duplicate(path);
   char* here = getcwd(NULL, 0); /* glibc, musl and macOS allocate */
   if (!here) return lb_os_join(".", path);
   char* whole = lb_os_join(here, path);
@@ -110,19 +204,16 @@ char* lb_os_absolute(const char* path) {
   return whole;
 }
 
-int lb_os_list(const char* folder, int (*each)(void* context, const char* name), void* context, char* why,
-               size_t why_size) {
+lb_place lb_os_list(const char* folder, int (*each)(void* context, const char* name), void* context, char* why,
+                    size_t why_size) {
   DIR* open = opendir(folder);
-  if (!open) {
-    lb_say_error(errno, why, why_size);
-    return 1;
-  }
+  if (!open) return lb_say_errno(errno, why, why_size);
   const struct dirent* entry;
   while ((entry = readdir(open)) != NULL) {
     if (each(context, entry->d_name)) break;
   }
   closedir(open);
-  return 0;
+  return LB_PLACE_FOLDER;
 }
 
 static size_t lb_read(const lb_file* file, void* into, size_t size, uint64_t at) {
@@ -168,12 +259,8 @@ static void lb_inspect_file(void* context, const lb_file* file) {
 
 lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
   lb_inspection inspection = {LB_OUTCOME_REFUSED, why, why_size};
-  if (!lb_with_file(path, lb_inspect_file, &inspection)) {
-    int error = errno;
-    lb_say_error(error, why, why_size);
-    return error == ENOENT ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_REFUSED;
-  }
-  return inspection.outcome;
+  if (lb_with_file(path, lb_inspect_file, &inspection)) return inspection.outcome;
+  return lb_outcome_of(lb_say_errno(errno, why, why_size));
 }
 
 int lb_os_search_drivers(lb_visit_folder each, void* context) {

@@ -205,16 +205,16 @@ static int lb_is_mapped_at(const char* path, const void* address) {
 
 lb_own_names lb_os_own_names(void) {
   static const char anchor = 0;
-  lb_own_names own = {NULL, lb_os_file_of(&anchor)};
+  lb_own_names own = {NULL, lb_os_file_of(&anchor), 0, ""};
   own.file = own.name ? lb_real_path(own.name) : NULL;
   if (own.file && lb_is_mapped_at(own.file, &anchor)) return own;
   lb_free(own.file);
   lb_free(own.name);
-  return (lb_own_names){NULL, NULL};
+  return (lb_own_names){NULL, NULL, 0, "its file was deleted, moved or replaced"};
 }
 
-const char* lb_os_why_unknown(void) {
-  return "its file was deleted, moved or replaced";
+int lb_os_is_elsewhere(void) {
+  return 0;
 }
 
 char* lb_system_folder(int which) {
@@ -225,7 +225,7 @@ char* lb_system_folder(int which) {
   return length && length < MAX_PATH ? lb_narrow(folder) : NULL;
 }
 
-/* What errors mean. The system's own words are in the user's language. */
+/* What errors mean, and which pass. The system's own words are in the user's language. */
 static const struct {
   DWORD error;
   lb_place place;
@@ -241,9 +241,15 @@ static const struct {
     {ERROR_BAD_NET_NAME, LB_PLACE_ABSENT, "no such drive or server"},
     {ERROR_NOT_READY, LB_PLACE_ABSENT, "no such drive or server"},
     {ERROR_ACCESS_DENIED, LB_PLACE_REFUSED, "permission denied"},
-    {ERROR_SHARING_VIOLATION, LB_PLACE_REFUSED, "another program has it open"},
-    {ERROR_NOT_ENOUGH_MEMORY, LB_PLACE_REFUSED, "out of memory"},
-    {ERROR_OUTOFMEMORY, LB_PLACE_REFUSED, "out of memory"},
+    {ERROR_SHARING_VIOLATION, LB_PLACE_BUSY, "another program has it open"},
+    {ERROR_TOO_MANY_OPEN_FILES, LB_PLACE_BUSY, "too many open files in this process"},
+    {ERROR_NOT_ENOUGH_MEMORY, LB_PLACE_BUSY, "out of memory"},
+    {ERROR_OUTOFMEMORY, LB_PLACE_BUSY, "out of memory"},
+    {ERROR_COMMITMENT_LIMIT, LB_PLACE_BUSY, "out of memory"},
+    {ERROR_NO_SYSTEM_RESOURCES, LB_PLACE_BUSY, "the system is busy"},
+    {ERROR_NETNAME_DELETED, LB_PLACE_BUSY, "the file server has gone"},
+    {ERROR_UNEXP_NET_ERR, LB_PLACE_BUSY, "the file server reports an error"},
+    {ERROR_SEM_TIMEOUT, LB_PLACE_BUSY, "the file server does not answer"},
 };
 
 lb_place lb_say_error(DWORD error, char* why, size_t why_size) {

@@ -3,6 +3,14 @@
 
 #include "internal.h"
 
+/* Attempts whose keys have the same remainder. */
+typedef struct lb_chain {
+  uint64_t key;
+  size_t next; /* the one before, counted from 1; 0: none */
+} lb_chain;
+
+enum { LB_CHAINS = sizeof((lb_record*)0)->first / sizeof(size_t) };
+
 lb_record* lb_record_create(const lb_runtime* runtime, lb_version minimum) {
   lb_record* record = lb_allocate(sizeof *record);
   if (!record) return NULL;
@@ -19,6 +27,8 @@ void lb_record_release(lb_record* record) {
     lb_free((void*)(uintptr_t)record->attempts[i].detail);
   }
   lb_free(record->attempts);
+  lb_free(record->chains);
+  lb_free(record->unknown);
   lb_free(record->path);
   lb_free(record->version);
   lb_free(record->message);
@@ -30,24 +40,25 @@ static int lb_record_reserve(lb_record* record) {
   if (record->attempt_count < record->attempt_capacity) return 1;
   size_t capacity = record->attempt_capacity ? record->attempt_capacity * 2 : 8;
   lb_attempt* attempts = lb_resize(record->attempts, capacity * sizeof *attempts);
-  if (!attempts) return 0;
-  record->attempts = attempts;
+  if (attempts) record->attempts = attempts;
+  lb_chain* chains = attempts ? lb_resize(record->chains, capacity * sizeof *chains) : NULL;
+  if (!chains) return 0;
+  record->chains = chains;
   record->attempt_capacity = capacity;
   return 1;
 }
 
-/* A file has several names in a folder, and several steps look into it. */
-static int lb_has_attempt(const lb_record* record, lb_outcome outcome, const char* path) {
-  for (size_t i = 0; path && i < record->attempt_count; i++) {
-    if (record->attempts[i].outcome == outcome && !strcmp(record->attempts[i].path, path)) return 1;
+static int lb_has_attempt(const lb_record* record, uint64_t key) {
+  for (size_t at = record->first[key % LB_CHAINS]; at; at = record->chains[at - 1].next) {
+    if (record->chains[at - 1].key == key) return 1;
   }
   return 0;
 }
 
-void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, const char* path, const char* version,
-                   const char* detail) {
+static void lb_add_once(lb_record* record, uint64_t key, lb_source source, lb_outcome outcome, const char* path,
+                        const char* version, const char* detail) {
   lb_attempt attempt;
-  if (lb_has_attempt(record, outcome, path)) return;
+  if (lb_has_attempt(record, key)) return;
   memset(&attempt, 0, sizeof attempt);
   attempt.size = sizeof attempt;
   attempt.source = source;
@@ -62,12 +73,24 @@ void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, cons
     lb_free((void*)(uintptr_t)attempt.detail);
     return;
   }
+  record->chains[record->attempt_count] = (lb_chain){key, record->first[key % LB_CHAINS]};
   record->attempts[record->attempt_count++] = attempt;
+  record->first[key % LB_CHAINS] = record->attempt_count;
+}
+
+void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, const char* path, const char* version,
+                   const char* detail) {
+  lb_add_once(record, lb_hash((uint64_t)outcome, path), source, outcome, path, version, detail);
+}
+
+void lb_record_refuse(lb_record* record, lb_source source, const char* path, const char* reason) {
+  lb_add_once(record, lb_hash(UINT64_MAX, reason), source, LB_OUTCOME_REFUSED, path, NULL, reason);
 }
 
 /* How much an outcome explains: a runtime that is nearly right explains more than a place that was empty. */
 static int lb_telling(lb_outcome outcome) {
   switch (outcome) {
+    case LB_OUTCOME_TRY_AGAIN: return 13;
     case LB_OUTCOME_BOUND_OLDER: return 12;
     case LB_OUTCOME_TOO_OLD: return 11;
     case LB_OUTCOME_OTHER_MAJOR:

@@ -42,6 +42,7 @@ const char* lb_outcome_name(lb_outcome outcome) {
     case LB_OUTCOME_INVALID_ARGUMENT: return "invalid-argument";
     case LB_OUTCOME_BOUND_OLDER: return "bound-older";
     case LB_OUTCOME_INCOMPLETE: return "incomplete";
+    case LB_OUTCOME_TRY_AGAIN: return "try-again";
   }
   return "unknown";
 }

@@ -19,33 +19,54 @@ static int lb_try_in(lb_search* search, lb_source source, const char* folder, co
   return outcome > 0;
 }
 
-/* Tries what matches, newest first. 1 when it is bound, -1 when the folder can't be read: `why` says why. */
+/* Whether a folder is there and may be searched. What speaks against it is recorded; packages' may be absent. */
+static int lb_may_search(lb_search* search, lb_source source, lb_place place, const char* folder, const char* why) {
+  int is_expected = source != LB_SOURCE_PACKAGE && source != LB_SOURCE_SYSTEM;
+  if (place == LB_PLACE_UNTRUSTED) {
+    lb_record_refuse(search->record, source, folder, why);
+  } else if (place == LB_PLACE_BUSY || (place != LB_PLACE_FOLDER && is_expected)) {
+    lb_record_add(search->record, source, lb_outcome_of(place), folder, NULL, why);
+  }
+  return place == LB_PLACE_FOLDER;
+}
+
+static int lb_is_searched(lb_search* search, lb_source source, const char* folder) {
+  char why[LB_LOOK_SIZE] = "";
+  lb_identity identity;
+  int place = lb_look_at(search, lb_trust_at(search, source), folder, 1, &identity, why, sizeof why);
+  return lb_may_search(search, source, (lb_place)place, folder, why);
+}
+
+int lb_list_folder(lb_search* search, lb_source source, const char* folder, lb_names* list) {
+  char why[LB_LOOK_SIZE] = "";
+  return lb_is_searched(search, source, folder) &&
+         lb_may_search(search, source, (lb_place)lb_names_read(list, folder, why, sizeof why), folder, why);
+}
+
+/* Tries what matches, newest first. 1 when it is bound, -1 when the folder can't be read. */
 static int lb_try_listed(lb_search* search, lb_source source, const char* folder, const char* const* globs,
-                         size_t* present, char why[LB_LOOK_SIZE]) {
+                         size_t* present) {
   lb_names list = {globs, NULL, 0};
   int bound = 0;
-  int refused = globs && *globs ? lb_names_read(&list, folder, why, LB_LOOK_SIZE) : 0;
+  int is_read = lb_list_folder(search, source, folder, &list);
   for (size_t i = 0; i < list.count && !bound; i++) bound = lb_try_in(search, source, folder, list.names[i], present);
   lb_names_clear(&list);
-  return refused ? -1 : bound;
+  return is_read ? bound : -1;
 }
 
 int lb_try_folder(lb_search* search, lb_source source, const char* folder) {
-  char why[LB_LOOK_SIZE] = "";
+  const char* const* globs = search->runtime->file_globs;
   size_t present = 0;
   int bound = 0;
+  if (!lb_is_searched(search, source, folder)) return 0;
   for (const char* const* name = search->runtime->file_names; name && *name && !bound; name++) {
     bound = lb_try_in(search, source, folder, *name, &present);
   }
-  if (bound) return 1;
-  int listed = lb_try_listed(search, source, folder, search->runtime->file_globs, &present, why);
-  bound = listed > 0;
-  if (!present && listed < 0) {
-    lb_record_add(search->record, source, LB_OUTCOME_REFUSED, folder, NULL, why);
-  } else if (!present) {
+  int listed = bound || !globs || !*globs ? 0 : lb_try_listed(search, source, folder, globs, &present);
+  if (!bound && !present && listed >= 0) {
     lb_record_add(search->record, source, LB_OUTCOME_NOT_FOUND, folder, NULL, "no file of its name in this folder");
   }
-  return bound;
+  return bound || listed > 0;
 }
 
 /* A file or a folder, whichever is there. */
@@ -78,15 +99,6 @@ static int lb_is_given(const char* text) {
 static int lb_search_explicit(lb_search* search) {
   if (!lb_is_given(search->options->path)) return 0;
   lb_try_place(search, LB_SOURCE_EXPLICIT, search->options->path);
-  return 1;
-}
-
-static int lb_search_environment(lb_search* search) {
-  const char* variable = search->runtime->environment;
-  char* named = lb_is_given(variable) ? lb_os_environment(variable) : NULL;
-  if (!named) return 0;
-  lb_try_place(search, LB_SOURCE_ENVIRONMENT, named);
-  lb_free(named);
   return 1;
 }
 
@@ -138,7 +150,10 @@ static int lb_search_next_to(lb_search* search, const char* file) {
 /* Where this library is, and where it was opened: links may lead to it. */
 static int lb_search_beside(lb_search* search) {
   const lb_own_names* own = lb_own_names_of(search);
-  if (!own->file) search->record->unknown = lb_os_why_unknown();
+  if (!own->file) search->record->unknown = lb_duplicate(own->why);
+  if (own->is_busy) {
+    lb_record_add(search->record, LB_SOURCE_BESIDE, LB_OUTCOME_TRY_AGAIN, "this library's folder", NULL, own->why);
+  }
   return lb_search_next_to(search, own->file) || lb_search_next_to(search, own->name);
 }
 
@@ -158,21 +173,38 @@ static int lb_try_system_folder(void* context, const char* folder, lb_trust trus
   if (!(strchr)(system->name, '*')) {
     return lb_try_in(system->search, LB_SOURCE_SYSTEM, folder, system->name, &system->present);
   }
-  char why[LB_LOOK_SIZE];
   const char* const globs[] = {system->name, NULL};
-  return lb_try_listed(system->search, LB_SOURCE_SYSTEM, folder, globs, &system->present, why) > 0;
+  return lb_try_listed(system->search, LB_SOURCE_SYSTEM, folder, globs, &system->present) > 0;
 }
 
 /* The folders that the system would search for names, so that each candidate is inspected before. */
-static int lb_search_names(lb_search* search, const char* const* names) {
+static int lb_search_names(lb_search* search, lb_source source, const char* const* names) {
   for (; names && *names; names++) {
     lb_system_search system = {search, *names, 0};
     if (lb_is_driver(search) && lb_os_search_drivers(lb_try_system_folder, &system)) return 1;
     if (lb_os_search(*names, lb_try_system_folder, &system)) return 1;
     if (system.present) continue;
-    lb_record_add(search->record, LB_SOURCE_SYSTEM, LB_OUTCOME_NOT_FOUND, *names, NULL, lb_os_searched());
+    lb_record_add(search->record, source, LB_OUTCOME_NOT_FOUND, *names, NULL, lb_os_searched());
   }
   return 0;
+}
+
+/* A name without a folder is what it is to the system's loader. */
+static int lb_search_environment(lb_search* search) {
+  const char* variable = search->runtime->environment;
+  char* named = lb_is_given(variable) ? lb_os_environment(variable) : NULL;
+  if (!named) return 0;
+  const char* const names[] = {named, NULL};
+  if (lb_os_is_absolute(named)) {
+    lb_try_place(search, LB_SOURCE_ENVIRONMENT, named);
+  } else if (*named == '.' || named[strcspn(named, "/\\")]) {
+    lb_record_add(search->record, LB_SOURCE_ENVIRONMENT, LB_OUTCOME_NOT_FOUND, named, NULL,
+                  "the current folder is never searched: name it from the root folder on");
+  } else {
+    lb_search_names(search, LB_SOURCE_ENVIRONMENT, names);
+  }
+  lb_free(named);
+  return 1;
 }
 
 static int lb_search_last(lb_search* search) {
@@ -182,8 +214,8 @@ static int lb_search_last(lb_search* search) {
 static int lb_search_system(lb_search* search) {
   if (search->options->flags & LB_FLAG_NO_SYSTEM) return lb_search_last(search);
   /* Debian's package has the version in the name: libonnxruntime.so.1.21 */
-  return lb_search_names(search, search->runtime->file_names) || lb_search_names(search, search->runtime->file_globs) ||
-         lb_search_last(search);
+  return lb_search_names(search, LB_SOURCE_SYSTEM, search->runtime->file_names) ||
+         lb_search_names(search, LB_SOURCE_SYSTEM, search->runtime->file_globs) || lb_search_last(search);
 }
 
 /* What is loaded says more than what is installed. */
@@ -203,6 +235,7 @@ int lb_search_run(lb_search* search) {
 #define LB_STEP(step, source, name, rule) lb_search_##step,
   static int (*const steps[])(lb_search*) = {LB_PLACES(LB_STEP)};
   search->record->raised = lb_os_is_raised();
+  search->record->elsewhere = lb_os_is_elsewhere();
   search->trust = LB_TRUST_JUDGED;
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     if (steps[i](search)) break;

@@ -41,7 +41,7 @@ typedef struct lb_lookup {
 static int lb_visit_cached(void* context, const char* path) {
   const lb_lookup* lookup = context;
   char* folder = lb_os_folder_of(path);
-  int stop = folder ? lookup->each(lookup->context, folder, LB_TRUST_NAMED) : 0;
+  int stop = folder ? lookup->each(lookup->context, folder, LB_TRUST_SYSTEM) : 0;
   lb_free(folder);
   return stop;
 }
@@ -90,7 +90,7 @@ static int lb_search_own(const char* name, lb_visit_folder each, void* context) 
   for (size_t i = 0; i <= count && !stop; i++) {
     if (i == defaults) stop = lb_search_cache(name, each, context);
     const char* folder = i < count ? folders->dls_serpath[i].dls_name : "";
-    lb_trust trust = i < defaults ? LB_TRUST_JUDGED : LB_TRUST_NAMED; /* run paths come before the defaults */
+    lb_trust trust = i < defaults ? LB_TRUST_JUDGED : LB_TRUST_SYSTEM; /* run paths come before the defaults */
     if (*folder == '/' && !stop) stop = each(context, folder, trust);
   }
   lb_free(folders);
@@ -107,7 +107,8 @@ static int lb_search_own(const char* name, lb_visit_folder each, void* context) 
   lb_content listed = {NULL, 0};
   (void)name;
   lb_with_file(LB_MUSL_PATHS, lb_read_content, &listed);
-  int stop = lb_each_folder(listed.data ? listed.data : "/lib:/usr/local/lib:/usr/lib", ":\n", each, context);
+  int stop =
+      lb_each_folder(listed.data ? listed.data : "/lib:/usr/local/lib:/usr/lib", ":\n", LB_TRUST_SYSTEM, each, context);
   lb_free(listed.data);
   return stop;
 }
@@ -119,7 +120,7 @@ const char* lb_os_searched(void) {
 
 int lb_os_search(const char* name, lb_visit_folder each, void* context) {
   char* listed = lb_os_environment("LD_LIBRARY_PATH");
-  int stop = listed ? lb_each_folder(listed, ":;\n", each, context) : 0;
+  int stop = listed ? lb_each_folder(listed, ":;\n", LB_TRUST_NAMED, each, context) : 0;
   lb_free(listed);
   return stop ? stop : lb_search_own(name, each, context);
 }

@@ -46,7 +46,8 @@ static int lb_search_run_paths(lb_visit_folder each, void* context) {
 
 static int lb_search_list(const char* variable, const char* otherwise, lb_visit_folder each, void* context) {
   char* listed = lb_os_environment(variable);
-  int stop = lb_each_folder(listed ? listed : otherwise, ":", each, context);
+  int stop = listed ? lb_each_folder(listed, ":", LB_TRUST_NAMED, each, context)
+                    : lb_each_folder(otherwise, ":", LB_TRUST_SYSTEM, each, context);
   lb_free(listed);
   return stop;
 }

@@ -136,7 +136,7 @@ void lb_keep_message(lb_stub* stub, const char* message) {
  * advice. */
 static char* lb_stub_advice(lb_search* search) {
   const char *npm = search->around->packages->npm, *nuget = search->around->packages->nuget;
-  lb_installer installer = lb_installer_of(lb_own_names_of(search));
+  lb_installer installer = lb_installer_of(search);
   lb_text text = {NULL, 0, 0, 0};
   if (installer == LB_INSTALLER_NPM && *npm) {
     lb_text_add(&text, "npm install \"");
@@ -153,7 +153,8 @@ static char* lb_stub_advice(lb_search* search) {
   return lb_text_take(&text);
 }
 
-/* ---- failures, which a program that goes on calling would pay for each time ---------------------------------------
+/* ---- failures that last, which a program that goes on calling would pay for each time
+ * ---------------------------------------
  */
 
 /* What a search that found nothing depends on, but for files. */
@@ -162,11 +163,6 @@ typedef struct lb_failed_search {
   uint64_t environment; /* a hash */
   const void* path;
 } lb_failed_search;
-
-static uint64_t lb_hash(uint64_t hash, const char* text) {
-  for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-  return (hash ^ (text ? 1u : 2u)) * 1099511628211u; /* unset is not empty */
-}
 
 static uint64_t lb_hash_variable(uint64_t hash, const char* name) {
   char* value = name ? lb_os_environment(name) : NULL;
@@ -255,24 +251,23 @@ static int lb_search_and_bind(lb_stub* stub) {
 static void lb_search_unless_in_vain(lb_stub* stub, int looks_again) {
   lb_failed_search search = lb_describe_search(stub);
   if (!looks_again && lb_failed_before(stub, &search)) return;
-  if (!lb_search_and_bind(stub)) return;
+  int outcome = lb_search_and_bind(stub);
+  if (!outcome || outcome == LB_OUTCOME_TRY_AGAIN) return;
   search = lb_describe_search(stub); /* what was opened and closed counts, too */
   lb_note_failure(stub, &search);
 }
 
-/* The runtime called back while it is opened. */
-static void lb_refuse_to_open(lb_stub* stub) {
+static int lb_refuse_to_open(lb_stub* stub, const char* why) {
   char message[256];
-  snprintf(message, sizeof message, "%s called a function of its own while it was being opened.", stub->runtime->title);
+  snprintf(message, sizeof message, "%s%s", stub->runtime->title, why);
   lb_keep_message(stub, message);
+  return 1;
 }
 
 int lb_stub_bind(lb_stub* stub, int looks_again) {
   if (lb_os_load(&stub->filled)) return 0;
-  if (lb_is_opening(stub)) {
-    lb_refuse_to_open(stub);
-    return 1;
-  }
+  if (lb_is_opening(stub)) return lb_refuse_to_open(stub, " called a function of its own while it was being opened.");
+  if (lb_is_half_open(stub)) return lb_refuse_to_open(stub, LB_HALF_OPEN);
   lb_os_watch_forks();
   size_t opening = lb_begin_opening(stub);
   lb_note_stub(stub);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hidden.h"
 #include "internal.h"
 
 /* A path of 10 kB helps nobody in a message; the structured report keeps it whole. */
@@ -16,7 +17,7 @@ static int lb_text_reserve(lb_text* text, size_t more) {
     return 0;
   }
   size_t needed = text->length + more + 1;
-  if (needed <= text->capacity) return 1;
+  if (text->data && needed <= text->capacity) return 1;
   size_t capacity = text->capacity ? text->capacity : 128;
   while (capacity < needed) capacity = capacity > (size_t)-1 / 2 ? needed : capacity * 2;
   char* data = lb_resize(text->data, capacity);
@@ -79,19 +80,29 @@ size_t lb_utf8_length(const char* at) {
   return 0;
 }
 
+/* Whether a UTF-8 sequence of that length is a character that is not shown as it is. */
+static int lb_is_hidden(const char* at, size_t length) {
+  static const unsigned char bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07}; /* of the first byte, by length */
+  uint32_t code = (unsigned char)*at & bits[length];
+  for (size_t i = 1; i < length; i++) code = code << 6 | ((unsigned char)at[i] & 0x3Fu);
+  for (size_t i = 0; i < sizeof lb_hidden / sizeof *lb_hidden; i++) {
+    if (code >= lb_hidden[i][0] && code <= lb_hidden[i][1]) return 1;
+  }
+  return 0;
+}
+
 void lb_text_add_foreign(lb_text* text, const char* piece) {
   const char* end = piece + strlen(piece);
   while (end > piece && (end[-1] == '\n' || end[-1] == '\r' || end[-1] == ' ')) end--;
   const char* at = piece;
   while (at < end && at - piece < LB_FOREIGN_LIMIT) {
     size_t length = lb_utf8_length(at);
-    if (length == 0 || (length == 1 && ((unsigned char)*at < 0x20 || *at == 0x7F))) {
+    if (length == 0 || lb_is_hidden(at, length)) {
       lb_text_add(text, LB_REPLACEMENT);
-      at++;
     } else {
       lb_text_add_bytes(text, at, length);
-      at += length;
     }
+    at += length ? length : 1;
   }
   if (at < end) lb_text_add(text, LB_ELLIPSIS);
 }

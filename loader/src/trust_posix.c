@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -26,19 +25,24 @@
 #endif
 
 #include "os.h"
+#include "os_posix.h"
 
+enum { LB_OVERFLOW = 65534 }; /* unless the administrator sets another */
 enum { LB_PARTIES = 128, LB_LINKS_MAX = 40, LB_MAY_WRITE = 2, LB_MAY_PASS = 1 };
 
 /* ---- who --------------------------------------------------------------------------------------------------------- */
 
 typedef enum lb_party_kind { LB_USER, LB_GROUP, LB_EVERYBODY } lb_party_kind;
 
-/* A user or a group, and what it may do with a place. */
+/* A user or a group, and what it may do with a place. One that is trusted may be so on one mount alone. */
 typedef struct lb_party {
   lb_party_kind kind;
   unsigned number;
   unsigned rights;
+  uint64_t mount; /* lb_mount_of() */
 } lb_party;
+
+#define LB_EVERYWHERE UINT64_MAX
 
 typedef struct lb_parties {
   lb_party list[LB_PARTIES];
@@ -48,7 +52,7 @@ typedef struct lb_parties {
 
 static void lb_add_party(lb_parties* parties, lb_party_kind kind, unsigned number, unsigned rights) {
   if (parties->count == LB_PARTIES) parties->has_others = 1;
-  if (!parties->has_others) parties->list[parties->count++] = (lb_party){kind, number, rights};
+  if (!parties->has_others) parties->list[parties->count++] = (lb_party){kind, number, rights, LB_EVERYWHERE};
 }
 
 static int lb_has_party(const lb_parties* parties, lb_party_kind kind, unsigned number, unsigned right) {
@@ -61,32 +65,28 @@ static int lb_has_party(const lb_parties* parties, lb_party_kind kind, unsigned 
 
 /* The number that stands for all users without one: in a user namespace, and on file systems of other machines. */
 static unsigned lb_read_overflow(const char* path) {
-  unsigned number = 65534;
+  unsigned number = LB_OVERFLOW;
   FILE* file = fopen(path, "re");
-  if (file && fscanf(file, "%u", &number) != 1) number = 65534;
+  if (file && fscanf(file, "%u", &number) != 1) number = LB_OVERFLOW;
   if (file) fclose(file);
   return number;
 }
 
 #if defined(__linux__)
-/* Whether a line of /proc/self/status, read by a format, has another number than this one. */
-static int lb_differs(const char* line, const char* format, unsigned number) {
-  unsigned ids[4]; /* real, effective, saved, for files */
-  if (sscanf(line, format, &ids[0], &ids[1], &ids[2], &ids[3]) != 4) return 0;
-  return ids[0] != number || ids[1] != number || ids[2] != number || ids[3] != number;
-}
-
 /* A daemon that works for a client for a while: the client's files are not the daemon's. Threads may have ids of their
  * own: this one's are asked for, and the first one's are read. */
 static int lb_has_mixed_ids(void) {
   char line[256];
+  unsigned ids[4]; /* real, effective, saved, for files */
   uid_t users[3];
   gid_t groups[3];
   if (getresuid(&users[0], &users[1], &users[2]) || getresgid(&groups[0], &groups[1], &groups[2])) return 1;
   int is_mixed = users[0] != users[1] || users[1] != users[2] || groups[0] != groups[1] || groups[1] != groups[2];
   FILE* file = fopen("/proc/self/status", "re");
   while (file && !is_mixed && fgets(line, sizeof line, file)) {
-    is_mixed = lb_differs(line, "Uid: %u %u %u %u", users[0]) || lb_differs(line, "Gid: %u %u %u %u", groups[0]);
+    unsigned own = *line == 'U' ? users[0] : groups[0];
+    int is_read = sscanf(line, "%*[UG]id: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
+    is_mixed = is_read && (ids[0] != own || ids[1] != own || ids[2] != own || ids[3] != own);
   }
   if (file) fclose(file);
   return is_mixed;
@@ -138,7 +138,8 @@ static int lb_is_private(unsigned group, unsigned user) {
 
 typedef struct lb_node {
   const struct lb_node* folder; /* the one before on the way */
-  int is_last;                  /* the file, or a link to it */
+  const char* place;
+  int is_last; /* the file, or a link to it; of a folder that is searched, its "." */
   struct stat status;
   lb_parties parties; /* but for the owner, who may take every right */
   int has_list;       /* an access control list */
@@ -148,7 +149,7 @@ typedef struct lb_node {
 /* <linux/posix_acl_xattr.h>: a version, then entries of 8 bytes, little-endian. Its mask is the mode's group. */
 static void lb_read_list(const char* path, lb_node* node) {
   enum { USER = 2, OWNING_GROUP = 4, GROUP = 8, SIZE = 4 + 8 * LB_PARTIES };
-  unsigned char list[SIZE];
+  unsigned char list[SIZE] = {0};
   unsigned mask = (unsigned)node->status.st_mode >> 3 & 7;
   ssize_t size = mask && !S_ISLNK(node->status.st_mode) ? lgetxattr(path, "system.posix_acl_access", list, SIZE) : 0;
   node->has_list = size > 0 || (size < 0 && errno != ENODATA && errno != ENOTSUP);
@@ -182,6 +183,7 @@ static void lb_read_list(const char* path, lb_node* node) {
 
 static int lb_read_node(const char* path, lb_node* node) {
   memset(node, 0, sizeof *node);
+  node->place = path;
   if (lstat(path, &node->status)) return 0;
   if (S_ISLNK(node->status.st_mode)) return 1; /* a link has no permissions */
   lb_add_party(&node->parties, LB_EVERYBODY, 0, (unsigned)node->status.st_mode & 7);
@@ -199,64 +201,56 @@ static int lb_is_sticky(const lb_node* node) {
 
 /* ---- the way to a file ------------------------------------------------------------------------------------------- */
 
-typedef int (*lb_visit_place)(void* context, const char* place, const lb_node* node);
+typedef int (*lb_visit_node)(void* context, const lb_node* node);
 
-/* The way with a link, which its first `length` bytes name, replaced by the target; NULL where it can't be read. The
- * caller frees. */
-static char* lb_follow(char* way, size_t length) {
+/* Replaces a link, which the first `length` bytes of a way name, by its target. Returns 0, or an error. */
+static int lb_follow(char** way, size_t length) {
   char target[PATH_MAX];
   lb_text path = {NULL, 0, 0, 0};
-  char after = way[length];
-  way[length] = 0;
-  ssize_t size = readlink(way, target, sizeof target);
-  size_t folder = (size_t)((strrchr)(way, '/') + 1 - way);
-  way[length] = after;
-  if (size <= 0 || size == sizeof target) return NULL;
-  if (*target != '/') lb_text_add_bytes(&path, way, folder);
+  char after = (*way)[length];
+  (*way)[length] = 0;
+  ssize_t size = readlink(*way, target, sizeof target);
+  size_t folder = (size_t)((strrchr)(*way, '/') + 1 - *way);
+  (*way)[length] = after;
+  if (size <= 0 || size == sizeof target) return ENAMETOOLONG;
+  if (*target != '/') lb_text_add_bytes(&path, *way, folder);
   lb_text_add_bytes(&path, target, (size_t)size);
-  lb_text_add(&path, way + length);
-  return lb_text_take(&path);
-}
-
-/* Visits the places on a way, up to the first link or to the end: returns the length so far. 0 when `each` returned 0,
- * or where something can't be read. `node` is the last place. */
-static size_t lb_walk_to_link(const char* way, lb_visit_place each, void* context, lb_node* node) {
-  size_t length = 1;
-  for (;;) {
-    const lb_node folder = *node;
-    size_t next = length + strspn(way + length, "/");
-    char* place = lb_copy(way, length);
-    int goes_on = place && lb_read_node(place, node);
-    node->folder = &folder;
-    node->is_last = !way[next];
-    goes_on = goes_on && each(context, place, node);
-    lb_free(place);
-    if (!goes_on) return 0;
-    if (node->is_last || S_ISLNK(node->status.st_mode)) return length;
-    length = next + strcspn(way + next, "/");
-  }
+  lb_text_add(&path, *way + length);
+  lb_free(*way);
+  *way = lb_text_take(&path);
+  return *way ? 0 : ENOMEM;
 }
 
 /*
  * Calls `each` for all that the kernel goes through from the top to a file: folders, links, the file. After a link, the
- * way begins again, with the target. Returns 1 at the end, 0 when `each` did, or where something can't be read.
+ * way begins again, with the target. Returns 0 at the end; ECANCELED when `each` returned 0; else why something can't
+ * be read.
  */
-static int lb_walk(const char* path, lb_visit_place each, void* context) {
+static int lb_walk(const char* path, lb_visit_node each, void* context) {
   lb_node node;
-  struct stat reached;
-  memset(&node, 0, sizeof node);
+  char* above = NULL;
   char* way = *path == '/' ? lb_duplicate(path) : NULL;
-  size_t length = way ? lb_walk_to_link(way, each, context, &node) : 0;
-  for (int links = 0; length && S_ISLNK(node.status.st_mode); links++) {
-    char* target = links < LB_LINKS_MAX ? lb_follow(way, length) : NULL;
-    lb_free(way);
-    way = target;
-    length = way ? lb_walk_to_link(way, each, context, &node) : 0;
+  int error = way ? 0 : ENOMEM;
+  int links = 0;
+  memset(&node, 0, sizeof node);
+  for (size_t length = 1; !error && length;) {
+    const lb_node folder = node;
+    size_t next = length + strspn(way + length, "/");
+    char* place = lb_copy(way, length);
+    error = !place ? ENOMEM : lb_read_node(place, &node) ? 0 : errno;
+    node.folder = &folder;
+    node.is_last = !way[next];
+    if (!error && !each(context, &node)) error = ECANCELED;
+    lb_free(above);
+    above = place;
+    length = node.is_last ? 0 : next + strcspn(way + next, "/");
+    if (error || !S_ISLNK(node.status.st_mode)) continue;
+    error = ++links > LB_LINKS_MAX ? ELOOP : lb_follow(&way, strlen(place));
+    length = 1;
   }
+  lb_free(above);
   lb_free(way);
-  if (!length || stat(path, &reached)) return 0;
-  /* The text of a link of /proc/<pid> isn't where the kernel goes. */
-  return reached.st_dev == node.status.st_dev && reached.st_ino == node.status.st_ino;
+  return error;
 }
 
 /* ---- those who may replace this library or this program ---------------------------------------------------------- */
@@ -275,9 +269,8 @@ static int lb_have_all(const lb_node* node, const lb_party* party, unsigned righ
 }
 
 /* Whether a party surely gets through a folder. */
-static int lb_lets_pass(void* context, const char* place, const lb_node* node) {
+static int lb_lets_pass(void* context, const lb_node* node) {
   const lb_party* party = context;
-  (void)place;
   if (node->is_last) return 1;
   if (party->kind == LB_USER && node->status.st_uid == party->number) return (node->status.st_mode & S_IXUSR) != 0;
   return lb_have_all(node, party, LB_MAY_PASS);
@@ -287,7 +280,9 @@ struct lb_judge {
   lb_parties trusted;
   unsigned nobody[2];   /* the numbers of unknown users and groups */
   const char* own_file; /* NULL where that is unknown */
-  dev_t own_device;
+  uint64_t own_mount;
+  lb_identity last; /* of the way so far */
+  int is_refused;
   char* why;
   size_t why_size;
 };
@@ -296,49 +291,54 @@ struct lb_judge {
 static void lb_trust_party(lb_judge* judge, const char* file, lb_party party) {
   int is_known =
       party.kind == LB_EVERYBODY || (party.number != judge->nobody[party.kind] && party.number != (unsigned)-1);
-  if (!is_known || lb_has_party(&judge->trusted, party.kind, party.number, 1)) return;
-  if (lb_walk(file, lb_lets_pass, &party)) lb_add_party(&judge->trusted, party.kind, party.number, 1);
+  if (!is_known || lb_has_party(&judge->trusted, party.kind, party.number, LB_MAY_WRITE)) return;
+  if (lb_walk(file, lb_lets_pass, &party) || judge->trusted.count == LB_PARTIES) return;
+  judge->trusted.list[judge->trusted.count++] = party;
 }
 
-/* Those who may write to a place on the way to a file. */
+/* Those who may write to a place on the way to a file. They are trusted on its mount: if that is for reading alone,
+ * they may change nothing there, nor put anything there, and elsewhere they are strangers. */
 static void lb_trust_writers(lb_judge* judge, const char* file, const lb_node* node, int with_everybody) {
+  uint64_t mount = lb_mount_of(file);
   for (size_t i = 0; i < node->parties.count; i++) {
-    const lb_party* party = &node->parties.list[i];
-    int counts = party->rights & LB_MAY_WRITE && (party->kind != LB_EVERYBODY || with_everybody);
-    if (counts && lb_have_all(node, party, LB_MAY_WRITE)) lb_trust_party(judge, file, *party);
+    lb_party party = node->parties.list[i];
+    int counts = party.rights & LB_MAY_WRITE && (party.kind != LB_EVERYBODY || with_everybody);
+    party.mount = mount;
+    if (counts && lb_have_all(node, &party, LB_MAY_WRITE)) lb_trust_party(judge, file, party);
   }
 }
 
 /* The owner of the file, and those who may write to it or, unless it is sticky, to its folder; everybody only if they
- * may write to this library's own. On a file system that is mounted for reading alone, nobody may. */
-static int lb_trust_file(void* context, const char* place, const lb_node* node) {
+ * may write to this library's own. */
+static int lb_trust_file(void* context, const lb_node* node) {
   lb_judge* judge = context;
-  struct statvfs mounted;
   if (!node->is_last) return 1;
-  lb_trust_party(judge, place, (lb_party){LB_USER, node->status.st_uid, LB_MAY_WRITE});
-  if (!statvfs(place, &mounted) && mounted.f_flag & ST_RDONLY) return 1;
-  lb_trust_writers(judge, place, node, judge->own_file && !strcmp(place, judge->own_file));
-  if (!lb_is_sticky(node->folder)) lb_trust_writers(judge, place, node->folder, 0);
+  lb_trust_party(judge, node->place, (lb_party){LB_USER, node->status.st_uid, LB_MAY_WRITE, LB_EVERYWHERE});
+  lb_trust_writers(judge, node->place, node, judge->own_file && !strcmp(node->place, judge->own_file));
+  if (!lb_is_sticky(node->folder)) lb_trust_writers(judge, node->place, node->folder, 0);
   return 1;
 }
 
-/* In a process with raised rights, and in one with mixed ones: root alone. */
+/* In a process with raised rights, and in one with mixed ones: root alone. Where this library is out of reach: root and
+ * this user, who must have a number there. */
 lb_judge* lb_os_find_trusted(const char* own_file) {
-  struct stat status;
   lb_judge* judge = lb_allocate(sizeof *judge);
   if (!judge) return NULL;
   judge->nobody[LB_USER] = lb_read_overflow("/proc/sys/kernel/overflowuid");
   judge->nobody[LB_GROUP] = lb_read_overflow("/proc/sys/kernel/overflowgid");
-  judge->own_file = own_file && !lstat(own_file, &status) ? own_file : NULL;
-  if (judge->own_file) judge->own_device = status.st_dev;
-  lb_add_party(&judge->trusted, LB_USER, 0, 1);
+  judge->own_file = own_file;
+  judge->own_mount = own_file ? lb_mount_of(own_file) : 0;
+  int is_elsewhere = lb_os_is_elsewhere();
+  int is_known = geteuid() != judge->nobody[LB_USER] && !(is_elsewhere && geteuid() == LB_OVERFLOW);
+  if (is_elsewhere && !is_known) return judge; /* in another's user namespace, root is that user */
+  lb_add_party(&judge->trusted, LB_USER, 0, LB_MAY_WRITE);
 #if defined(__APPLE__)
-  lb_add_party(&judge->trusted, LB_GROUP, 80, 1); /* those who may become root */
+  lb_add_party(&judge->trusted, LB_GROUP, 80, LB_MAY_WRITE); /* those who may become root */
 #endif
   if (lb_os_is_raised() || lb_has_mixed_ids()) return judge;
-  if (geteuid() != judge->nobody[LB_USER]) lb_add_party(&judge->trusted, LB_USER, geteuid(), 1);
-  char* program = lb_os_program_file();
-  if (judge->own_file) lb_walk(judge->own_file, lb_trust_file, judge);
+  if (is_known) lb_add_party(&judge->trusted, LB_USER, geteuid(), LB_MAY_WRITE);
+  char* program = is_elsewhere ? NULL : lb_os_program_file();
+  if (own_file) lb_walk(own_file, lb_trust_file, judge);
   if (program) lb_walk(program, lb_trust_file, judge);
   lb_free(program);
   return judge;
@@ -346,64 +346,83 @@ lb_judge* lb_os_find_trusted(const char* own_file) {
 
 /* ---- the judgement ----------------------------------------------------------------------------------------------- */
 
-static int lb_refuse(const lb_judge* judge, const char* reason, const char* path) {
-  snprintf(judge->why, judge->why_size, "%s %s", reason, path);
+static int lb_is_trusted(const lb_judge* judge, const char* place, lb_party_kind kind, unsigned number) {
+  for (size_t i = 0; i < judge->trusted.count; i++) {
+    const lb_party* one = &judge->trusted.list[i];
+    if (one->kind != LB_EVERYBODY && (one->kind != kind || one->number != number)) continue;
+    if (one->mount == LB_EVERYWHERE || (one->mount && one->mount == lb_mount_of(place))) return 1;
+  }
   return 0;
 }
 
-static int lb_is_trusted(const lb_judge* judge, lb_party_kind kind, unsigned number) {
-  return lb_has_party(&judge->trusted, LB_EVERYBODY, 0, 1) || lb_has_party(&judge->trusted, kind, number, 1);
+/* What strangers may do with a place; NULL: nothing. */
+static const char* lb_find_writers(const lb_judge* judge, const lb_node* node) {
+  for (size_t i = 0; i < node->parties.count; i++) {
+    const lb_party* party = &node->parties.list[i];
+    if (!(party->rights & LB_MAY_WRITE) || lb_is_trusted(judge, node->place, party->kind, party->number)) continue;
+    if (party->kind == LB_EVERYBODY) return "every user may write to";
+    if (party->kind == LB_GROUP && lb_is_private(party->number, node->status.st_uid)) continue;
+    return "other users of its group may write to";
+  }
+  return node->parties.has_others ? "an access control list may let others write to" : NULL;
 }
 
-/* What only a team could put there, which may replace this library, and what still bears the team's group. */
+/* What still bears the group of a team that may replace this library, where nobody else could put it. */
 static int lb_is_of_team(const lb_judge* judge, const lb_node* node) {
   unsigned group = node->status.st_gid;
-  return group && lb_is_trusted(judge, LB_GROUP, group) && !lb_is_sticky(node->folder) &&
-         lb_has_party(&node->folder->parties, LB_GROUP, group, LB_MAY_WRITE) &&
-         !lb_has_party(&node->folder->parties, LB_EVERYBODY, 0, LB_MAY_WRITE);
+  return group && lb_is_trusted(judge, node->place, LB_GROUP, group) && !lb_is_sticky(node->folder) &&
+         !lb_find_writers(judge, node->folder);
 }
 
 /* Those who may write to a folder above this library can replace it already, but for what is mounted below. */
-static int lb_is_above_own(const lb_judge* judge, const char* folder, const lb_node* node) {
-  size_t length = strcmp(folder, "/") ? strlen(folder) : 0;
-  return judge->own_file && node->status.st_dev == judge->own_device && !strncmp(judge->own_file, folder, length) &&
-         judge->own_file[length] == '/';
+static int lb_is_above_own(const lb_judge* judge, const lb_node* node) {
+  size_t length = strcmp(node->place, "/") ? strlen(node->place) : 0;
+  return judge->own_mount && !strncmp(judge->own_file, node->place, length) && judge->own_file[length] == '/' &&
+         lb_mount_of(node->place) == judge->own_mount;
 }
 
-static int lb_judge_owner(const lb_judge* judge, const char* place, const lb_node* node) {
-  if (lb_is_trusted(judge, LB_USER, node->status.st_uid) || lb_is_of_team(judge, node)) return 1;
-  return lb_refuse(judge, "another user owns", place);
-}
-
-static int lb_judge_writers(const lb_judge* judge, const char* place, const lb_node* node) {
-  for (size_t i = 0; i < node->parties.count; i++) {
-    const lb_party* party = &node->parties.list[i];
-    if (!(party->rights & LB_MAY_WRITE) || lb_is_trusted(judge, party->kind, party->number)) continue;
-    if (party->kind == LB_EVERYBODY) return lb_refuse(judge, "every user may write to", place);
-    if (party->kind == LB_GROUP && lb_is_private(party->number, node->status.st_uid)) continue;
-    return lb_refuse(judge, "other users of its group may write to", place);
+static const char* lb_find_strangers(const lb_judge* judge, const lb_node* node) {
+  if (lb_is_above_own(judge, node)) return NULL;
+  if (!lb_is_trusted(judge, node->place, LB_USER, node->status.st_uid) && !lb_is_of_team(judge, node)) {
+    return "another user owns";
   }
-  if (!node->parties.has_others) return 1;
-  return lb_refuse(judge, "an access control list may let others write to", place);
+  return lb_is_sticky(node) ? NULL : lb_find_writers(judge, node);
 }
 
 /*
- * The folder of the file gets no new files, which would be found next to it: there, sticky is not enough, and others
- * may not write even if it is above this library.
+ * A folder that is searched, or has the file, gets no new files, which would be found there: there, sticky is not
+ * enough, and others may not write even if it is above this library. After a refusal, all that counts is whether there
+ * is anything at the end, and no link is followed.
  */
-static int lb_judge_place(void* context, const char* place, const lb_node* node) {
-  const lb_judge* judge = context;
-  int is_trusted = lb_is_above_own(judge, place, node) ||
-                   (lb_judge_owner(judge, place, node) && (lb_is_sticky(node) || lb_judge_writers(judge, place, node)));
-  if (!is_trusted || !node->is_last) return is_trusted;
-  char* folder = lb_os_folder_of(place);
-  is_trusted = folder && lb_judge_writers(judge, folder, node->folder);
-  lb_free(folder);
-  return is_trusted;
+static int lb_judge_node(void* context, const lb_node* node) {
+  lb_judge* judge = context;
+  if (judge->is_refused) return !S_ISLNK(node->status.st_mode);
+  judge->last = (lb_identity){(uint64_t)node->status.st_dev, (uint64_t)node->status.st_ino};
+  int is_own_dot = node->is_last && S_ISDIR(node->status.st_mode);
+  const lb_node* at = node;
+  const char* reason = is_own_dot ? NULL : lb_find_strangers(judge, node);
+  if (!reason && node->is_last) {
+    at = node->folder;
+    reason = lb_find_writers(judge, is_own_dot ? node : at);
+  }
+  if (reason) snprintf(judge->why, judge->why_size, "%s %s", reason, at->place);
+  judge->is_refused = reason != NULL;
+  return !reason || !S_ISLNK(node->status.st_mode);
 }
 
-int lb_os_is_trusted(lb_judge* judge, const char* path, char* why, size_t why_size) {
+lb_place lb_os_judge(lb_judge* judge, const char* path, int is_folder, lb_identity* identity, char* why,
+                     size_t why_size) {
+  judge->is_refused = 0;
   judge->why = why;
   judge->why_size = why_size;
-  return lb_walk(path, lb_judge_place, judge);
+  char* way = is_folder ? lb_os_join(path, ".") : lb_duplicate(path);
+  int error = way ? lb_walk(way, lb_judge_node, judge) : ENOMEM;
+  lb_free(way);
+  if (judge->is_refused) return error && error != ECANCELED ? LB_PLACE_ABSENT : LB_PLACE_UNTRUSTED;
+  if (error) return lb_say_errno(error, why, why_size);
+  lb_place place = lb_os_look(path, identity, why, why_size);
+  /* The text of a link of /proc/<pid> isn't where the kernel goes. */
+  if (identity->device == judge->last.device && identity->file == judge->last.file) return place;
+  snprintf(why, why_size, "nothing is known of %s", path);
+  return LB_PLACE_UNTRUSTED;
 }

@@ -162,10 +162,10 @@ static int lb_is_above_own(const lb_judge* judge, const char* folder) {
 }
 
 /* The place and each folder above it, up to a folder that this library is in, or to the top of the drive. */
-static int lb_judge_path(lb_judge* judge, const char* path) {
+static int lb_judge_path(lb_judge* judge, const char* path, int is_folder) {
   char* place = lb_duplicate(path);
   int is_trusted = place ? 1 : lb_refuse(judge, "out of memory: nothing is known of", path);
-  for (int depth = 0; place && is_trusted; depth++) {
+  for (int depth = is_folder; place && is_trusted; depth++) {
     int is_server = place[0] == '\\' && !strchr(place + 2, '\\');
     if (is_server || (depth >= 2 && lb_is_above_own(judge, place))) break;
     is_trusted = lb_judge_place(judge, place, depth < 2);
@@ -204,14 +204,17 @@ lb_judge* lb_os_find_trusted(const char* own_file) {
   return judge;
 }
 
-int lb_os_is_trusted(lb_judge* judge, const char* path, char* why, size_t why_size) {
+lb_place lb_os_judge(lb_judge* judge, const char* path, int is_folder, lb_identity* identity, char* why,
+                     size_t why_size) {
+  lb_place place = lb_os_look(path, identity, why, why_size);
+  if (place != LB_PLACE_FILE && place != LB_PLACE_FOLDER) return place;
   judge->why = why;
   judge->why_size = why_size;
   judge->has_links = 0;
-  if (!lb_judge_path(judge, path)) return 0;
-  if (!judge->has_links) return 1;
+  if (!lb_judge_path(judge, path, is_folder)) return LB_PLACE_UNTRUSTED;
+  if (!judge->has_links) return place;
   char* real = lb_real_path(path);
-  int is_trusted = real ? lb_judge_path(judge, real) : lb_refuse(judge, "nothing is known of", path);
+  int is_trusted = real ? lb_judge_path(judge, real, is_folder) : lb_refuse(judge, "nothing is known of", path);
   lb_free(real);
-  return is_trusted;
+  return is_trusted ? place : LB_PLACE_UNTRUSTED;
 }

@@ -20,8 +20,6 @@ from testing.needs import official_header
 from tests.client import edit
 from tests.programs import assert_refused, assert_success, run_checked
 
-pytestmark = pytest.mark.builds
-
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")
 
 
@@ -68,6 +66,7 @@ def test_the_consumer_takes_the_name_of_a_runtime_for_no_other_argument(tmp_path
     assert json.loads(out.read_text("utf-8"))["libraries"] == ["None"]
 
 
+@pytest.mark.builds
 def test_a_new_execution_provider_has_the_headers_of_the_nuget_package(latebind, tmp_path):
     header = official_header(tmp_path)
     package = tmp_path / "packages/microsoft.ml.onnxruntime/1.23.0/build/native/include"
@@ -80,6 +79,7 @@ def test_a_new_execution_provider_has_the_headers_of_the_nuget_package(latebind,
     assert (tmp_path / "acme-npu/native/include" / header.name).read_bytes() == (package / header.name).read_bytes()
 
 
+@pytest.mark.builds
 def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere(latebind, tmp_path):
     printed = assert_success(
         latebind("-C", tmp_path, "new", "acme-npu", "--kind", "ep", env={"PATH": "", "XDG_CACHE_HOME": str(tmp_path)})
@@ -167,12 +167,14 @@ def test_other_names_are_refused(name):
         check_name(name)
 
 
+@pytest.mark.builds
 def test_the_name_of_a_popular_distribution_is_a_warning(latebind, tmp_path):
     created = latebind("-C", tmp_path, "new", "numpy")
     assert "warning: numpy is the name of a popular distribution on PyPI" in created.stderr
     assert created.returncode == 0
 
 
+@pytest.mark.builds
 def test_a_folder_with_files_is_left_as_it_is(latebind, tmp_path):
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo" / "mine.txt").write_text("mine", encoding="utf-8")
@@ -180,6 +182,7 @@ def test_a_folder_with_files_is_left_as_it_is(latebind, tmp_path):
     assert [path.name for path in (tmp_path / "demo").iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("options", "message"),
     [(("--language", "cpp"), "c++"), (("--kind", "ep", "--language", "c++"), "--kind ep has no template for C++")],

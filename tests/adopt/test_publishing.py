@@ -21,7 +21,6 @@ from testing.needs import require_programs
 from tests.programs import assert_success, run_program
 
 pytestmark = [
-    pytest.mark.builds,
     pytest.mark.skipif(os.name == "nt", reason="not run: the jobs that publish run on Linux"),
 ]
 PACKAGES = {"package": {"demo": {"wheel": {"source": "demo"}, "nuget": {"id": "Demo"}, "npm": {"name": "demo"}}}}
@@ -104,6 +103,7 @@ def publish_npm(tmp_path, index):
     return lambda: run_step("npm", "Publish the npm packages", tmp_path, **settings)
 
 
+@pytest.mark.builds
 def test_npm_packages_are_published_once_in_the_order_of_their_requirements(tmp_path, index, publish_npm):
     packages = tmp_path / "release/packages"
     write_tarball(packages / "a.tgz", name="a-needs-demo", optionalDependencies={}, peerDependencies={"demo": "1"})
@@ -122,6 +122,7 @@ def test_npm_packages_are_published_once_in_the_order_of_their_requirements(tmp_
     assert len(index.published) == 3
 
 
+@pytest.mark.builds
 def test_an_npm_package_with_other_bytes_is_an_error(tmp_path, index, publish_npm):
     write_tarball(tmp_path / "upload/000-demo.tgz", name="demo")
     assert_success(publish_npm())
@@ -132,6 +133,7 @@ def test_an_npm_package_with_other_bytes_is_an_error(tmp_path, index, publish_np
     assert index.published == ["demo@1.0.0"]
 
 
+@pytest.mark.builds
 def test_a_registry_that_is_down_is_an_error_and_nothing_is_published(tmp_path, index, publish_npm):
     write_tarball(tmp_path / "upload/000-demo.tgz", name="demo")
     index.status = 503
@@ -141,6 +143,7 @@ def test_a_registry_that_is_down_is_an_error_and_nothing_is_published(tmp_path, 
     assert index.published == []
 
 
+@pytest.mark.builds
 def test_an_npm_prerelease_is_not_the_latest_version(tmp_path, index, publish_npm):
     write_tarball(tmp_path / "upload/000-demo.tgz", name="demo", version="1.0.0-rc.1")
     assert_success(publish_npm())

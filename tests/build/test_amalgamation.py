@@ -49,6 +49,29 @@ def test_it_compiles_for_every_target_without_a_warning(single, tmp_path, rid):
     assert_compiles(*zig(rid), "-std=c99", *STRICT, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
 
 
+PRESETS = ("onnxruntime", "openvino", "nvrtc", "mpi", "torch")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_stub_compiles_with_the_headers_of_musl_alone(latebind, tmp_path, name):
+    """Alpine has those of Linux (linux/magic.h) in a package of their own, which compiles no less."""
+    (compiler,) = require_programs("musl-gcc")
+    assert_success(latebind("stub", name, "--source", "--output", tmp_path))
+    source = tmp_path / f"latebind_{name}.c"
+    assert_compiles(compiler, "-std=c99", *STRICT, "-c", source, "-o", tmp_path / "stub.o")
+
+
+def test_each_header_that_may_be_absent_is_needed_by_none(single, tmp_path):
+    """In the one file, a header that a system lacks is left out: each of those that Linux reads is there on musl."""
+    (compiler,) = require_programs("musl-gcc")
+    text = (single / "latebind.c").read_text("utf-8")
+    optional = set(re.findall(r"__has_include\((<[^>]+>)\)", text))
+    read = run(compiler, "-H", "-E", "-o", tmp_path / "text", single / "latebind.c").stderr
+    missing = {name for name in optional if f"/{name[1:-1]}\n" not in read}
+    others = {"<config.h>", "<crt_externs.h>", "<mach-o/dyld.h>", "<mach/mach.h>", "<sys/acl.h>", "<windows.h>"}
+    assert missing == others & optional
+
+
 def test_it_has_its_version_and_licence(single):
     licence = (ROOT / "LICENSE").read_text("utf-8").splitlines()[0]
     assert all(licence in (single / name).read_text("utf-8") for name in ("latebind.c", "latebind.h"))

@@ -29,8 +29,6 @@ from tests.client import (
 )
 from tests.programs import assert_refused, assert_success
 
-pytestmark = pytest.mark.builds
-
 TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
 TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c", "more.c").replace("tiny", "more")
 
@@ -100,11 +98,13 @@ def test_what_is_imported_gives_the_same_packages(machine, tmp_path, monkeypatch
         assert digests == machine.digests
 
 
+@pytest.mark.builds
 def test_a_library_alone_says_which_target_it_is_for(machine, tmp_path):
     (manifest,) = machine.take(machine.library)
     assert (manifest.rid, [file.path for file in manifest.files]) == ("linux-x64", ["tiny/lib/libtiny.so"])
 
 
+@pytest.mark.builds
 def test_a_dll_alone_goes_where_cmake_installs_it(tmp_path):
     """So it takes the place of the one in a stage that CMake filled."""
     folder = write_portable(tmp_path / "tiny", ["win-x64"])
@@ -115,6 +115,7 @@ def test_a_dll_alone_goes_where_cmake_installs_it(tmp_path):
     assert [file.path for file in manifest.files if file.path.endswith(".dll")] == ["tiny/bin/tiny.dll"]
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("rid", "file", "message", "advice"),
     [
@@ -129,6 +130,7 @@ def test_a_library_of_another_target_is_refused(machine, tmp_path, rid, file, me
     assert refused.value.advice == advice
 
 
+@pytest.mark.builds
 def test_a_library_for_one_of_two_components_is_refused(tmp_path, tiny, machine):
     write_client(tiny, latebind=TWO)
     with pytest.raises(InputError, match="the library's component is unknown: more, tiny") as refused:
@@ -136,6 +138,7 @@ def test_a_library_for_one_of_two_components_is_refused(tmp_path, tiny, machine)
     assert "FOLDER/more/lib/" in refused.value.advice
 
 
+@pytest.mark.builds
 def test_packing_an_import_asks_for_no_compiler(machine, tmp_path, tiny):
     here, linux = machine.here, target("linux-x64")
     assert needs_compiler(read_project(tiny / "latebind.toml", here), linux)
@@ -145,6 +148,7 @@ def test_packing_an_import_asks_for_no_compiler(machine, tmp_path, tiny):
     assert needs_compiler(read_project(tiny / "latebind.toml", here), linux)
 
 
+@pytest.mark.builds
 def test_an_imported_library_without_an_exact_export_is_not_packed(machine, tmp_path, tiny):
     write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_sub", "tiny_*"'))
     machine.take(machine.workdir / "stage")
@@ -152,6 +156,7 @@ def test_an_imported_library_without_an_exact_export_is_not_packed(machine, tmp_
         pack_project(tiny, workdir=machine.here)
 
 
+@pytest.mark.builds
 def test_importing_the_same_again_changes_nothing(machine, tmp_path):
     kinds = machine.sources()
     first = machine.take(kinds["stage"])
@@ -168,6 +173,7 @@ def test_other_sources_are_refused_and_nothing_is_written(machine, tmp_path, tin
     assert not machine.here.exists()
 
 
+@pytest.mark.builds
 def test_the_same_target_with_other_bytes_is_refused(machine, tmp_path):
     machine.take(machine.workdir / "stage")
     other = machine.sources()["folder"]
@@ -189,6 +195,7 @@ def test_another_floor_than_the_project_promises_is_refused(machine, tmp_path, f
         machine.take(folder)
 
 
+@pytest.mark.builds
 def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(machine, tmp_path, tiny):
     plain, here = machine.sources()["folder"], machine.here
     machine.take(plain, rid="linux-x64")
@@ -199,6 +206,7 @@ def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(machin
     assert stage_project(tiny, workdir=here).manifest.floor == "2.34"
 
 
+@pytest.mark.builds
 def test_the_same_bytes_under_another_name_are_another_stage(machine, tmp_path):
     plain = machine.sources()["folder"]
     (first,) = import_files(machine.root, tmp_path / "one", plain, rid="linux-x64")
@@ -265,6 +273,7 @@ def test_a_manifest_cannot_point_outside(machine, tmp_path, path):
     assert not machine.here.exists()
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("kind", ["stage", "folder"])
 def test_a_link_cannot_import_another_file_of_this_machine(machine, tmp_path, kind):
     folder = machine.copy_stage()
@@ -277,6 +286,7 @@ def test_a_link_cannot_import_another_file_of_this_machine(machine, tmp_path, ki
     assert not machine.here.exists()
 
 
+@pytest.mark.builds
 def test_a_link_to_a_file_of_the_same_folder_is_imported(machine, tmp_path):
     folder = machine.sources()["folder"]
     (folder / LIBRARY).rename(folder / f"{LIBRARY}.1")
@@ -284,6 +294,7 @@ def test_a_link_to_a_file_of_the_same_folder_is_imported(machine, tmp_path):
     assert machine.take(folder, rid="linux-x64")
 
 
+@pytest.mark.builds
 @pytest.mark.skipif(os.name == "nt", reason="not run: Windows has no named pipes in folders")
 def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(machine, tmp_path):
     folder = machine.copy_stage()
@@ -293,6 +304,7 @@ def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(machine, tmp_path):
         machine.take(folder)
 
 
+@pytest.mark.builds
 def test_a_wheel_of_somebody_else_is_refused(machine, tmp_path):
     with zipfile.ZipFile(tmp_path / "x-1-py3-none-any.whl", "w") as archive:
         archive.writestr("x-1.dist-info/METADATA", "")
@@ -307,6 +319,7 @@ def test_the_command_lists_what_is_staged(machine, tiny, latebind):
     assert latebind("-C", tiny, "stage").stdout == printed
 
 
+@pytest.mark.builds
 def test_only_the_named_target_of_several_is_imported(tmp_path, latebind):
     rids = ["linux-x64", "win-x64"]
     project = write_portable(tmp_path / "project", rids)
@@ -327,6 +340,7 @@ def test_only_the_named_target_of_several_is_imported(tmp_path, latebind):
     assert "stage/linux-x64" not in assert_success(latebind(*command[:-2], "--target", "win-x64"))
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("kind", ["stage", "target", "wheel"])
 def test_files_of_another_target_than_the_named_one_are_refused(machine, tmp_path, kind):
     with pytest.raises(InputError, match="has files for linux-x64, but none for osx-x64"):

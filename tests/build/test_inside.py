@@ -13,8 +13,6 @@ from latebind.ecosystems.npm.pack import npm_sources
 from latebind.errors import LatebindError
 from tests.client import members, pack_project, stage_project, write_client, write_files
 
-pytestmark = pytest.mark.builds
-
 NPM = '\n[package.tiny.npm]\nname = "@acme/tiny"\nsource = "npm"\n'
 MAVEN = '\n[package.tiny.maven]\ngroup = "org.acme"\nname = "tiny"\nsource = "java"\n'
 
@@ -53,6 +51,7 @@ def repository(tmp_path, staged):
     return root
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("kind", CHOSEN)
 @pytest.mark.parametrize("leads_to", ["../../passwd", "../.git/config", "../../outside"])
 def test_a_link_that_leads_out_of_the_repository_is_refused(repository, kind, leads_to):
@@ -68,6 +67,7 @@ def test_a_link_that_leads_out_of_the_repository_is_refused(repository, kind, le
     assert not [member for member in packed if "secret" in member.lower()]
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("kind", CHOSEN)
 def test_a_link_to_another_file_of_the_repository_is_packed(repository, kind):
     name, choose = CHOSEN[kind]
@@ -100,6 +100,7 @@ def test_a_readme_or_license_that_leads_out_of_the_repository_is_refused(reposit
     assert not list(repository.glob("dist/*.whl"))
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("name", ["README.md", "LICENSE"])
 def test_a_readme_or_license_of_the_repository_may_be_a_link(repository, name):
     link_paper(repository, name, "../common")

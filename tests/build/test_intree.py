@@ -23,8 +23,6 @@ from latebind.fingerprint import PACKAGE
 from tests.client import PYPROJECT, by_kind, pack_project, write_client
 from tests.programs import run_checked, run_program
 
-pytestmark = pytest.mark.builds
-
 ZIG = "ziglang==0.17.0"
 SYSTEM = f"/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin"
 ASK = (
@@ -81,6 +79,7 @@ def table(text):
 # ---- what an sdist carries -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.builds
 def test_an_sdist_requires_nothing_that_is_not_on_an_index(source_tree):
     system = table((source_tree / "pyproject.toml").read_text())
     assert system == {
@@ -90,6 +89,7 @@ def test_an_sdist_requires_nothing_that_is_not_on_an_index(source_tree):
     }
 
 
+@pytest.mark.builds
 def test_the_copy_has_no_audit_no_verification_and_its_license(source_tree):
     names = {
         path.relative_to(source_tree / "_latebind").as_posix() for path in (source_tree / "_latebind").rglob("*.py")
@@ -102,6 +102,7 @@ def test_the_copy_has_no_audit_no_verification_and_its_license(source_tree):
     assert (source_tree / "_latebind/latebind/_data/LICENSE").read_text().startswith("MIT License")
 
 
+@pytest.mark.builds
 def test_the_copy_has_the_hash_of_latebind(source_tree):
     """So `latebind pack` compiles nothing again when it builds the sdist, and the copy is of one latebind."""
     code = "from latebind.build.intree import hash_backend as h; import latebind; print(latebind.__file__, h())"
@@ -125,6 +126,7 @@ def test_the_hash_changes_with_each_module_that_the_backend_imports(tmp_path):
     assert missed == []
 
 
+@pytest.mark.builds
 def test_the_sdist_of_an_unpacked_sdist_is_the_same(sdist, source_tree, tmp_path):
     run_checked(
         sys.executable,
@@ -208,6 +210,7 @@ def test_the_former_plugin_is_refused_and_not_to_be_installed(tmp_path):
 # ---- the compiler ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.builds
 def test_the_machines_compiler_needs_no_download(bare, source_tree):
     ended = ask_backend(bare, source_tree)
     module_path, *requirements = ended.stdout.split()
@@ -215,16 +218,19 @@ def test_the_machines_compiler_needs_no_download(bare, source_tree):
     assert requirements == []
 
 
+@pytest.mark.builds
 def test_what_a_machine_without_any_tool_lacks_is_required(bare, source_tree, tmp_path):
     ended = ask_backend(bare, source_tree, path=only(tmp_path / "bin"), CC="")
     assert ended.stdout.split()[1:] == ["cmake>=3.25", "ninja>=1.10", ZIG]
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(("settings", "env"), [(("toolchain=zig",), {}), ((), {"LATEBIND_TOOLCHAIN": "zig"})])
 def test_zig_is_required_where_it_is_chosen(bare, source_tree, settings, env):
     assert ask_backend(bare, source_tree, *settings, **env).stdout.split()[1:] == [ZIG]
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(("programs", "requirements"), [(("cc", "c++"), []), (("cc",), [ZIG])])
 def test_cxx_sources_need_a_cxx_compiler(bare, source_tree, tmp_path, programs, requirements):
     (source_tree / "native" / "more.cpp").write_text("int more() { return 1; }\n")
@@ -232,6 +238,7 @@ def test_cxx_sources_need_a_cxx_compiler(bare, source_tree, tmp_path, programs, 
     assert ask_backend(bare, source_tree, path=path, CC="", CXX="").stdout.split()[1:] == requirements
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("settings", "env", "says"),
     [
@@ -249,6 +256,7 @@ def test_a_wrong_choice_is_an_error_without_a_traceback(bare, source_tree, setti
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("settings", "env", "tag"),
     [
@@ -266,6 +274,7 @@ def test_the_tag_says_where_the_wheel_runs(source_tree, tmp_path, settings, env,
     assert wheel.name == f"tiny-1.2.3-py3-none-{tag}.whl"
 
 
+@pytest.mark.builds
 def test_a_tree_is_built_with_the_compiler_that_a_user_chooses(tiny, tmp_path):
     arguments = ["build", "--wheel", "--no-isolation", "-x", "-o", tmp_path / "out", tiny / "python" / "tiny"]
     for toolchain in ("host", "zig"):
@@ -274,6 +283,7 @@ def test_a_tree_is_built_with_the_compiler_that_a_user_chooses(tiny, tmp_path):
     assert tags == {"linux_x86_64", "manylinux_2_28_x86_64"}
 
 
+@pytest.mark.builds
 def test_packing_takes_the_compiler_of_the_configuration_alone(tiny, monkeypatch):
     monkeypatch.setenv("LATEBIND_TOOLCHAIN", "host")
     assert "manylinux" in by_kind(pack_project(tiny))["wheel"].name
@@ -295,6 +305,7 @@ def test_pip_installs_a_new_project_offline_with_the_machines_compiler(latebind,
     assert run_checked(python, "-c", "import fresh; print(fresh.__name__)", cwd=tmp_path) == "fresh\n"
 
 
+@pytest.mark.builds
 def test_an_sdist_without_its_backend_is_not_built(source_tree, tmp_path):
     shutil.rmtree(source_tree / "_latebind" / "latebind" / "build")
     ended = run_program(
@@ -303,6 +314,7 @@ def test_an_sdist_without_its_backend_is_not_built(source_tree, tmp_path):
     assert ended.returncode != 0
 
 
+@pytest.mark.builds
 def test_the_wheel_of_the_sdist_has_nothing_of_the_backend(source_tree, tmp_path):
     run_checked(
         sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "o", source_tree, env=environment()

@@ -18,8 +18,6 @@ from tests.client import edit, stage_project
 from tests.programs import assert_refused, run_checked
 from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
-pytestmark = pytest.mark.builds
-
 ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the runtime here is one of Linux on x64")
 
 OPENSSL = """\
@@ -73,6 +71,7 @@ def test_a_described_runtime_is_bound_and_an_old_one_refused(tmp_path, form):
     assert 'pip install "thing-runtime>=2.1"' in absent[1]
 
 
+@pytest.mark.builds
 @ON_LINUX
 def test_a_version_in_several_functions_is_read_from_the_same_library(tmp_path):
     """With OpenSSL."""
@@ -105,6 +104,7 @@ def test_a_version_in_several_functions_is_read_from_the_same_library(tmp_path):
     assert "does not tell its version" in open_library(library, lone, OPENSSL_LIB_PATH=lone)[1]
 
 
+@pytest.mark.builds
 @ON_LINUX
 def test_a_library_without_the_entry_is_not_the_runtime(tmp_path):
     (library,) = stage_project(write_thing_client(tmp_path / "tiny")).libraries("tiny")
@@ -125,6 +125,7 @@ def test_it_compiles_for_the_other_systems(tmp_path, rid):
     assert stage_project(project, rid).libraries("tiny")
 
 
+@pytest.mark.builds
 @ON_LINUX
 def test_another_description_is_another_build(tmp_path):
     project = write_thing_client(tmp_path / "tiny")
@@ -139,6 +140,7 @@ def test_another_description_is_another_build(tmp_path):
     assert b"Another Thing" not in first
 
 
+@pytest.mark.builds
 @ON_LINUX
 def test_cmake_alone_builds_with_what_loader_source_wrote(tmp_path, latebind):
     project, sources = write_thing_client(tmp_path / "tiny"), tmp_path / "made"

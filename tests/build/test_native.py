@@ -28,8 +28,6 @@ from tests.client import BOUND, CMAKE, CONFIG, SOURCE, copy_client, edit, stage_
 from tests.compilers.test_indirect import USER, list_names
 from tests.programs import not_run, run_checked
 
-pytestmark = pytest.mark.builds
-
 
 def library(staged):
     (path,) = staged.libraries("tiny")
@@ -40,6 +38,7 @@ def image(staged):
     return read_image(library(staged).read_bytes(), "tiny")
 
 
+@pytest.mark.builds
 def test_a_second_build_with_nothing_changed_does_nothing(tiny):
     first = stage_project(tiny)
     before = library(first).stat().st_mtime_ns, (tiny / "build" / "linux-x64.log").stat().st_mtime_ns
@@ -48,6 +47,7 @@ def test_a_second_build_with_nothing_changed_does_nothing(tiny):
     assert (first.manifest, before) == (second.manifest, after)
 
 
+@pytest.mark.builds
 def test_what_changes_the_library_changes_the_key(tiny):
     keys = {stage_project(tiny).manifest.key}
     (tiny / "native" / "tiny.c").write_text(SOURCE.replace("a + b", "b + a"), encoding="utf-8")
@@ -61,12 +61,14 @@ def test_what_changes_the_library_changes_the_key(tiny):
     assert staged.manifest.floor == "2.31"
 
 
+@pytest.mark.builds
 def test_two_libraries_of_one_name_are_refused_since_a_package_has_one_folder(tiny):
     write_client(tiny, cmakelists=CMAKE + "\ninstall(TARGETS tiny LIBRARY DESTINATION lib/more COMPONENT tiny)\n")
     with pytest.raises(BuildError, match=r"component tiny installed libtiny\.so in several folders"):
         stage_project(tiny)
 
 
+@pytest.mark.builds
 def test_a_file_that_was_tampered_with_is_built_again(tiny):
     first = stage_project(tiny)
     data = library(first).read_bytes()
@@ -75,6 +77,7 @@ def test_a_file_that_was_tampered_with_is_built_again(tiny):
     assert library(stage_project(tiny)).read_bytes() == data
 
 
+@pytest.mark.builds
 def test_a_build_tree_that_moved_is_made_afresh(tiny, tmp_path):
     stage_project(tiny)
     moved = tmp_path / "moved"
@@ -83,6 +86,7 @@ def test_a_build_tree_that_moved_is_made_afresh(tiny, tmp_path):
     assert library(stage_project(moved)).is_file()
 
 
+@pytest.mark.builds
 def test_a_component_without_a_library_is_refused_before_it_takes_the_stage(tiny):
     first = stage_project(tiny).manifest
     write_client(tiny, cmakelists=CMAKE.replace("COMPONENT tiny", "COMPONENT other"))
@@ -91,6 +95,7 @@ def test_a_component_without_a_library_is_refused_before_it_takes_the_stage(tiny
     assert open_stage(tiny / "stage" / "linux-x64").manifest == first
 
 
+@pytest.mark.builds
 def test_a_runtime_that_is_linked_by_mistake_is_named_before_what_the_linker_says(tiny):
     write_client(tiny, latebind=BOUND, cmakelists=CMAKE + "\ntarget_link_libraries(tiny PRIVATE onnxruntime)\n")
     with pytest.raises(BuildError) as failed:
@@ -104,6 +109,7 @@ def test_a_runtime_that_is_linked_by_mistake_is_named_before_what_the_linker_say
     assert "late" not in failed.value.message
 
 
+@pytest.mark.builds
 def test_an_exact_export_that_no_library_has_is_refused_before_it_takes_the_stage(tiny):
     first = stage_project(tiny)
     write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_sub", "tiny_*"'))
@@ -158,6 +164,7 @@ def needs_host_compiler():
         pytest.skip(f"not run: {error}")
 
 
+@pytest.mark.builds
 def test_changing_the_compiler_and_back_gives_each_compilers_own_bytes(tiny):
     needs_host_compiler()
     zig = library(stage_project(tiny)).read_bytes()
@@ -170,6 +177,7 @@ def test_changing_the_compiler_and_back_gives_each_compilers_own_bytes(tiny):
     assert (again.manifest.toolchain, library(again).read_bytes()) == ("zig 0.17.0", zig)
 
 
+@pytest.mark.builds
 def test_a_definition_that_was_removed_is_gone(tiny):
     write_client(tiny, cmakelists=MARKED, tiny=READS_MARK)
     plain = library(stage_project(tiny)).read_bytes()
@@ -182,6 +190,7 @@ def test_a_definition_that_was_removed_is_gone(tiny):
     assert library(stage_project(tiny)).read_bytes() == plain
 
 
+@pytest.mark.builds
 def test_a_definition_compiles_only_what_it_changes(tiny, capsys):
     more = "add_library(other STATIC other.c)\nset_target_properties(other PROPERTIES POSITION_INDEPENDENT_CODE ON)\n"
     write_client(tiny, cmakelists=MARKED + more + "target_link_libraries(tiny PRIVATE other)\n", tiny=READS_MARK)
@@ -200,6 +209,7 @@ def test_a_definition_compiles_only_what_it_changes(tiny, capsys):
     assert library(stage_project(tiny)).read_bytes() == kept
 
 
+@pytest.mark.builds
 def test_a_target_has_definitions_and_flags_of_its_own(tiny):
     write_client(tiny, cmakelists=MARKED, tiny=READS_MARK)
     plain = stage_project(tiny).manifest
@@ -220,6 +230,7 @@ def test_a_target_has_definitions_and_flags_of_its_own(tiny):
     assert library(stage_project(tiny)).read_bytes() == marked
 
 
+@pytest.mark.builds
 def test_the_hosts_compiler_flags_are_part_of_the_key_and_never_reach_zig(tiny, monkeypatch):
     needs_host_compiler()
     write_client(tiny, tiny=READS_MARK, latebind=HOST)
@@ -232,6 +243,7 @@ def test_the_hosts_compiler_flags_are_part_of_the_key_and_never_reach_zig(tiny, 
     assert stage_project(tiny).manifest == with_flags
 
 
+@pytest.mark.builds
 def test_a_header_from_outside_the_native_folder_is_refused_by_name(tiny):
     (tiny / "common").mkdir()
     (tiny / "common" / "more.h").write_text("#define MARK 1\n", encoding="utf-8")
@@ -271,6 +283,7 @@ def test_a_file_from_outside_the_native_folder_is_refused_before_any_compiler_ru
     assert not (tiny / "stage" / "linux-x64").exists()
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     "lines",
     [
@@ -285,6 +298,7 @@ def test_what_is_outside_and_not_used_is_not_refused(tiny, lines, capsys):
     assert noted == ("include_directories" in lines)
 
 
+@pytest.mark.builds
 def test_a_linked_folder_inside_counts(tiny):
     (tiny / "shared").mkdir()
     (tiny / "shared" / "more.h").write_text("#define MARK 1\n", encoding="utf-8")
@@ -310,6 +324,7 @@ def own_cache(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.mark.builds
 def test_without_a_home_zig_keeps_its_cache_beside_the_build(tiny, monkeypatch, own_cache):
     for name in ("HOME", "XDG_CACHE_HOME", "LATEBIND_CACHE"):
         monkeypatch.delenv(name, raising=False)
@@ -320,6 +335,7 @@ def test_without_a_home_zig_keeps_its_cache_beside_the_build(tiny, monkeypatch, 
     assert Path(environment["ZIG_LIB_DIR"], "libc", "mingw").is_dir()
 
 
+@pytest.mark.builds
 def test_another_environments_zig_takes_its_libraries_from_the_same_place(tmp_path, monkeypatch, own_cache):
     """Else zig compiles those for Windows once more, for a minute."""
     monkeypatch.setenv("LATEBIND_CACHE", str(tmp_path / "cache"))
@@ -340,6 +356,7 @@ def test_a_cache_that_cannot_hold_zigs_libraries_costs_time_only(tmp_path, own_c
     assert zig.zig_variables(find_zig(), tmp_path)["ZIG_LIB_DIR"] == str(bundled)
 
 
+@pytest.mark.builds
 def test_zigs_headers_may_be_in_the_checkout(tiny, monkeypatch, own_cache):
     monkeypatch.setenv("LATEBIND_CACHE", str(tiny / "cache"))
     (tiny / ".git").mkdir()
@@ -369,6 +386,7 @@ def test_two_projects_share_one_cache_and_its_place_changes_neither_key_nor_byte
     assert (tmp_path / "cache" / "zig" / "o").is_dir()
 
 
+@pytest.mark.builds
 def test_a_build_that_failed_announces_the_one_time_work_again(tmp_path, monkeypatch, capsys, own_cache):
     monkeypatch.setattr(zig, "_WORTH_ANNOUNCING", 1)
     monkeypatch.setenv("LATEBIND_CACHE", str(tmp_path / "cache"))
@@ -429,6 +447,7 @@ def test_hide_exports_what_the_packages_list_and_nothing_else(tmp_path, rid, hid
     assert (exported == {"tiny_add"}) == hides
 
 
+@pytest.mark.builds
 def test_hide_takes_names_that_only_another_library_of_the_project_has(tmp_path):
     config = CONFIG.replace("[native]\n", "[native]\nhide = true\n").replace('["tiny_*"]', '["tiny_add", "more_add"]')
     lines = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C)\nadd_library(tiny SHARED tiny.c)\n"
@@ -475,6 +494,7 @@ def test_a_project_without_a_line_of_latebind_leaves_no_path_and_no_debug_inform
     assert not [section.name for section in binary.sections if section.name.startswith(".debug")]
 
 
+@pytest.mark.builds
 def test_an_undefined_symbol_fails_the_build_of_the_library_and_not_the_program_that_loads_it(tiny):
     edit(tiny / "native" / "tiny.c", "return a + b;", "extern int forgotten(int); return forgotten(a) + b;")
     with pytest.raises(BuildError, match="forgotten"):
@@ -483,6 +503,7 @@ def test_an_undefined_symbol_fails_the_build_of_the_library_and_not_the_program_
     assert "forgotten" in {symbol.name for symbol in image(stage_project(tiny)).imports}
 
 
+@pytest.mark.builds
 def test_a_shared_library_that_links_python_leaves_its_functions_to_the_interpreter(tiny):
     edit(tiny / "native" / "tiny.c", "return a + b;", "extern int PyLong_Made(int); return PyLong_Made(a) + b;")
     with pytest.raises(BuildError) as caught:

@@ -16,8 +16,6 @@ from latebind.build.sbom import Bill
 from latebind.config.runtime import RuntimeUse
 from tests.client import BOUND, by_kind, member, members, pack_project, write_client
 
-pytestmark = pytest.mark.builds
-
 
 def cyclonedx_problem(version, document):
     return JsonStrictValidator(version).validate_str(json.dumps(document))
@@ -86,6 +84,7 @@ def test_each_package_carries_a_valid_sbom_where_its_kind_has_them(bills):
         assert problem(broken)
 
 
+@pytest.mark.builds
 def test_each_has_the_minimum_elements_of_ntia_and_nothing_floats(bills, tmp_path):
     for _, bill, _ in bills[0].values():
         document = json.loads(bill)
@@ -120,6 +119,7 @@ def test_time_and_serial_number_follow_from_the_inputs(monkeypatch):
     assert len(numbers) == 3
 
 
+@pytest.mark.builds
 def test_it_names_the_package_its_library_and_the_runtime_that_is_not_inside(bills):
     for kind, (_, bill, library) in bills[0].items():
         stated = sbom.read_sbom(bill)

@@ -16,8 +16,6 @@ from tests.client import hashes, members, pack_project, stage_project
 from tests.programs import CLI, assert_success, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
-pytestmark = pytest.mark.builds
-
 PROPERTIES = "VERSION 1.2.3 SOVERSION 1"
 CMAKE = WITH_HEADER.replace("PRESET hidden", f"PRESET hidden {PROPERTIES}")
 CONFIG = SDK.replace('["linux-x64"]', '["linux-x64", "osx-arm64"]') + 'npm = { name = "tiny" }\n'
@@ -72,12 +70,14 @@ def test_other_packages_name_the_file_that_is_there(files, tmp_path):
     assert ctypes.CDLL(str(library)).tiny_add(0, 1) == 3
 
 
+@pytest.mark.builds
 def test_the_audit_objects_to_none_and_equal_inputs_give_equal_packages(pack_result, files, tmp_path):
     report = audit_paths(list(files.values()), Policy())
     assert not [finding for finding in report.findings if finding.severity != "note"], report.findings
     assert hashes(pack_project(write_versioned(tmp_path / "again"))) == hashes(pack_result)
 
 
+@pytest.mark.builds
 def test_the_build_names_the_file_and_the_links_that_packages_lack(tmp_path):
     folder = write_versioned(tmp_path / "tiny")
     ended = run_program(*CLI, "build", "--target", "linux-x64", cwd=folder)
@@ -85,6 +85,7 @@ def test_the_build_names_the_file_and_the_links_that_packages_lack(tmp_path):
     assert "CMAKE_PLATFORM_NO_VERSIONED_SONAME = true" in ended.stderr
 
 
+@pytest.mark.builds
 def test_cmake_ignores_the_versions_if_a_definition_says_so(tmp_path):
     config = CONFIG.replace("[native]", "[native]\ndefine = { CMAKE_PLATFORM_NO_VERSIONED_SONAME = true }")
     folder = write_sdk_client(tmp_path / "tiny", cmake=CMAKE, latebind=config)
@@ -94,6 +95,7 @@ def test_cmake_ignores_the_versions_if_a_definition_says_so(tmp_path):
     assert [path.name for path in (folder / "stage/linux-x64/tiny/lib").iterdir()] == ["libtiny.so"]
 
 
+@pytest.mark.builds
 def test_a_library_that_loses_its_version_replaces_the_link_of_an_earlier_build(tmp_path):
     folder = write_versioned(tmp_path / "tiny")
     stage_project(folder, "osx-arm64")

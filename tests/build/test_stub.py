@@ -15,8 +15,6 @@ from testing.needs import official_header, require_programs, runtime_folder, zig
 from tests.conftest import ROOT
 from tests.programs import assert_refused, assert_success, run_checked
 
-pytestmark = pytest.mark.builds
-
 PUBLIC = re.compile(r"lb_onnxruntime_(path|available|message|version|file|report|on_missing)")
 # How public projects look for the runtime and link it.
 WAYS = {
@@ -104,6 +102,7 @@ def test_pkg_config_gives_what_a_linker_needs(stub):
     assert any(flag.startswith("-L") and (stub / "lib").samefile(flag[2:]) for flag in flags)
 
 
+@pytest.mark.builds
 def test_pkg_config_finds_the_headers_of_the_library_that_stay_where_they_are(latebind, tmp_path, monkeypatch):
     require_programs("pkg-config")
     own = "prefix=/opt\nlibdir=/opt/z/lib\nservices=${prefix}/z/services\n"
@@ -121,6 +120,7 @@ def test_pkg_config_finds_the_headers_of_the_library_that_stay_where_they_are(la
         assert "/opt/z/lib" not in run_checked("pkg-config", "--libs", "z")
 
 
+@pytest.mark.builds
 def test_the_stub_answers_to_each_name_that_pkg_config_has_for_the_library(latebind, tmp_path, monkeypatch):
     require_programs("pkg-config")
     for name, libs in {"libthing": "-L/opt -lthing", "thing2": "-lthing-2 -lutil", "user": "-luser -lthing"}.items():
@@ -140,6 +140,7 @@ def test_the_stub_answers_to_each_name_that_pkg_config_has_for_the_library(lateb
     assert "-lthing-2" not in given
 
 
+@pytest.mark.builds
 def test_the_headers_are_also_where_debian_has_them(latebind, tmp_path, headers):
     assert_success(latebind("stub", "onnxruntime", "--headers", headers, "--output", tmp_path))
     (folder,) = tmp_path.glob("*/include")
@@ -201,6 +202,7 @@ int main(void) {
 """
 
 
+@pytest.mark.builds
 def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_program(latebind, tmp_path):
     for runtime in ("onnxruntime", "openvino"):
         assert latebind("stub", runtime, "--source", "--output", tmp_path).returncode == 0

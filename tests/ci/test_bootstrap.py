@@ -12,8 +12,6 @@ from ci import bootstrap
 from tests.conftest import ROOT
 from tests.programs import run_checked
 
-pytestmark = pytest.mark.builds
-
 HEADER = '# /// script\n# requires-python = ">=3.10"\n# dependencies = ["nox[uv]>=1", "other>=2"]\n# ///\n'
 
 
@@ -32,6 +30,7 @@ def bare_path(folder, *programs):
     return str(folder)
 
 
+@pytest.mark.builds
 def test_a_failed_installation_shows_why_and_the_next_run_tries_again(tmp_path, capfd):
     noxfile = tmp_path / "noxfile.py"
     noxfile.write_text(HEADER.replace("nox[uv]>=1", "no-such-distribution-of-anybody>=1"), encoding="utf-8")

@@ -13,8 +13,6 @@ from testing.needs import require_programs
 from tests.conftest import ROOT
 from tests.programs import run_program
 
-pytestmark = pytest.mark.builds
-
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
          "latenn", "loadcheck", "ci", "machines", "research", "pyproject.toml", ".github", "LICENSE", "bench",
          "packaging", "templates")  # fmt: skip
@@ -61,29 +59,34 @@ def test_every_page_of_a_project_has_a_place_on_the_site(project):
     assert pages - set(docs_site.PLACED) == set()
 
 
+@pytest.mark.builds
 def test_no_page_asks_another_server_for_anything(site):
     asked = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=\"(?:https?:)?//[^\"]*\"")
     for page in site.rglob("*.html"):
         assert asked.findall(page.read_text("utf-8")) == [], page
 
 
+@pytest.mark.builds
 def test_a_link_that_leaves_the_documents_leads_to_the_repository(site):
     page = (site / "workflows.html").read_text("utf-8") + (site / "consumers.html").read_text("utf-8")
     assert 'href="https://github.com/latebind/latebind/tree/main/latenn/verify/Smoke"' in page
     assert 'href="release.html"' in page
 
 
+@pytest.mark.builds
 def test_codes_of_checks_lead_to_their_pages(site):
     assert 'href="LB103.html"' in (site / "checks/index.html").read_text("utf-8")
     assert 'href="../checks/LB101.html"' in (site / "howto/adopt.html").read_text("utf-8")
     assert 'href="LB102.html"' in (site / "checks/LB101.html").read_text("utf-8")
 
 
+@pytest.mark.builds
 def test_words_between_angle_brackets_are_shown(site):
     assert "runtimes/&lt;rid&gt;/native/" in (site / "checks/LB401.html").read_text("utf-8")
     assert "&lt;NAME&gt;_LIB_PATH" in (site / "configuration-runtime.html").read_text("utf-8")
 
 
+@pytest.mark.builds
 def test_cells_of_wide_tables_name_their_column(site):
     page = (site / "bench.html").read_text("utf-8") + (site / "compare.html").read_text("utf-8")
     assert '<td data-label="wheels read"' in page
@@ -118,6 +121,7 @@ def test_each_thing_that_is_broken_is_a_warning_and_warnings_fail(copy, tmp_path
     assert len(warnings) >= len(BROKEN) - 1, built.stderr  # pages that nav lacks come together
 
 
+@pytest.mark.builds
 def test_the_search_finds_pages_and_no_records_of_decisions(site):
     index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
     places = {entry["location"].partition("#")[0] for entry in index["docs"]}
@@ -140,6 +144,7 @@ PASTED = (
 """What people paste, with lunr's own operators in it, and the beginning of the section about it."""
 
 
+@pytest.mark.builds
 def test_a_pasted_message_finds_its_section_in_the_search(site):
     (node,) = require_programs("node")
     program = ROOT / "tests/ci/search.mjs"
@@ -151,6 +156,7 @@ def test_a_pasted_message_finds_its_section_in_the_search(site):
     assert missed == {}
 
 
+@pytest.mark.builds
 def test_the_copy_button_leaves_prompts_and_output_out(site):
     style = (site / "site.css").read_text("utf-8")
     (rule,) = [line for line in style.splitlines() if "data-md-copying" in line]

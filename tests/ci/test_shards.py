@@ -9,6 +9,7 @@ import pytest
 from ci import shards
 from ci.shards import SHARDS, choose_oldest, read_ledger
 from tests.conftest import ROOT
+from tests.programs import run_checked
 
 NAMES = [shard.name for shard in SHARDS]
 LEFT_OUT = ("slow", "emulated", "workflows", "libraries")
@@ -21,14 +22,18 @@ def collect(folder, *options):
     return [line for line in shown.splitlines() if "::" in line]
 
 
+def commit(folder):
+    identity = ("-c", "user.name=A Person", "-c", "user.email=a.person@example.com")
+    run_checked("git", *identity, "commit", "--quiet", "--allow-empty", "--message", "more", cwd=folder)
+
+
 @pytest.fixture
 def ledger(tmp_path, monkeypatch):
     file = tmp_path / "green.toml"
     monkeypatch.setattr(shards, "LEDGER", file)
     monkeypatch.setattr(shards, "ROOT", tmp_path)
-    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
-        identity = ["-c", "user.name=A Person", "-c", "user.email=a.person@example.com"]
-        subprocess.run(["git", *identity, *command], cwd=tmp_path, check=True)
+    run_checked("git", "init", "--quiet", cwd=tmp_path)
+    commit(tmp_path)
     return file
 
 
@@ -40,7 +45,9 @@ def test_the_run_leaves_out_what_the_shards_run():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("folder", "session"), [(".", "tests"), ("latenn", "latenn-tests"), ("loadcheck", "loadcheck-tests")])
+@pytest.mark.parametrize(
+    ("folder", "session"), [(".", "tests"), ("latenn", "latenn-tests"), ("loadcheck", "loadcheck-tests")]
+)
 def test_each_test_is_in_one_shard(folder, session):
     if session == "loadcheck-tests":
         marked = collect(folder, "-m", "slow")
@@ -57,7 +64,7 @@ def test_successive_runs_take_all_shards(ledger):
         shard = choose_oldest(read_ledger())
         taken.append(shard.name)
         shards.record(shard.name)
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "more"], cwd=ledger.parent, check=True)  # fmt: skip
+        commit(ledger.parent)
     assert taken == NAMES
     assert choose_oldest(read_ledger()).name == NAMES[0]
     assert [number for _, number in read_ledger().values()] == [*range(1, len(SHARDS) + 1)]

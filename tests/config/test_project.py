@@ -11,8 +11,6 @@ from latebind.config.project import DIGEST_VARIABLE, find_project, read_project
 from latebind.errors import InputError
 from tests.client import CMAKE, CONFIG, member, write_client
 
-pytestmark = pytest.mark.builds
-
 WITHOUT_WHEEL = CONFIG.replace('wheel = { source = "python/tiny" }\n', "")
 EDIT = """\
 file(READ "${CMAKE_SOURCE_DIR}/../latebind.toml" text)
@@ -50,12 +48,14 @@ def verified(tmp_path_factory):
     return project, {command: count_readings(project, command) for command in ("pack", "verify", "audit")}
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("command", ["pack", "verify", "audit"])
 def test_a_command_reads_the_configuration_once(verified, command):
     _, readings = verified
     assert readings[command][0] == 1
 
 
+@pytest.mark.builds
 def test_a_release_reads_the_configuration_once(verified, tmp_path):
     assert count_readings(verified[0], "release", "--dry-run", "--output", tmp_path / "out") == (1, 1)  # no commit
 
@@ -70,6 +70,7 @@ def test_a_pyproject_is_read_once_more_to_see_whether_it_has_the_table(tmp_path)
     assert count_readings(project, "plan", "--target", "linux-x64", file="pyproject.toml") == (2, 0)
 
 
+@pytest.mark.builds
 def test_packages_are_made_of_the_configuration_that_was_there_when_packing_began(latebind, tmp_path):
     project = write_client(tmp_path / "tiny", latebind=WITHOUT_WHEEL, cmakelists=CMAKE + EDIT)
     ended = latebind("-C", project, "pack", "--target", "linux-x64", "--format", "json")
@@ -80,6 +81,7 @@ def test_packages_are_made_of_the_configuration_that_was_there_when_packing_bega
     assert b"<version>1.2.3</version>" in member(project / "dist" / package["file"], ".nuspec")
 
 
+@pytest.mark.builds
 def test_a_wheel_whose_backend_reads_another_configuration_is_refused(latebind, tmp_path):
     project = write_client(tmp_path / "tiny", cmakelists=CMAKE + EDIT)
     ended = latebind("-C", project, "pack", "--target", "linux-x64")

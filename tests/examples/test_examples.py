@@ -23,8 +23,6 @@ from tests.client import edit
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run, select_cases
 from tests.programs import run_checked
 
-pytestmark = pytest.mark.builds
-
 EXAMPLES = ROOT / "examples"
 
 
@@ -39,6 +37,7 @@ def test_an_example_is_short(path):
     assert 0 < lines_of(path.parent) < most
 
 
+@pytest.mark.builds
 def test_code_that_was_linked_is_bound_late_without_a_change_to_it(installed_latebind, example, official_header):
     project = example("linked-to-late")
     assert not [path for path in (project / "native").iterdir() if "latebind" in path.read_text("utf-8")]

@@ -36,11 +36,13 @@ def test_a_maker_without_a_folder_or_asked_for_help_prints_its_usage(monkeypatch
 
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: the permissions are those of Linux and macOS")
 def test_who_may_use_what_was_made_depends_on_the_umask(tmp_path):
-    make = ["-c", "from pathlib import Path; from machines import make_once; import sys, os; os.umask(int(sys.argv[2], 8));"
-            "make_once(Path(sys.argv[1]), lambda folder: (folder / 'program').touch())"]  # fmt: skip
+    program = (
+        "import os, sys; from pathlib import Path; from machines import make_once; os.umask(int(sys.argv[2], 8)); "
+        "make_once(Path(sys.argv[1]), lambda folder: (folder / 'program').touch())"
+    )
     for umask, mode in (("022", 0o755), ("027", 0o750)):
         made = tmp_path / umask
-        subprocess.run([sys.executable, *make, made, umask], cwd=ROOT, check=True)
+        subprocess.run([sys.executable, "-c", program, made, umask], cwd=ROOT, check=True)
         assert made.stat().st_mode & 0o777 == mode
         assert sorted(path.name for path in tmp_path.iterdir() if umask in path.name) == [f".{umask}.lock", umask]
 

@@ -61,8 +61,11 @@ const base* OrtGetApiBase(void) {
 }
 
 #ifdef SLOW_START
+PORT_EXPORT int is_ready;
+int is_ready;
 __attribute__((constructor)) static void start(void) {
   port_sleep(SLOW_START);
+  is_ready = 1;
 }
 #endif
 

@@ -7,8 +7,6 @@ import pytest
 from testing.building import needed_compiler
 from tests.programs import assert_refused, assert_success, run_checked, run_program
 
-pytestmark = pytest.mark.builds
-
 DESCRIBED = """\
 name = "{name}"
 title = "Thing"
@@ -159,6 +157,7 @@ def run_with(program, library):
     return int(number), version, message
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("library", FORMS)
 def test_a_version_is_read_in_the_form_that_the_description_names(latebind, tmp_path, library):
     form, extra, code, version = FORMS[library]
@@ -181,6 +180,7 @@ def test_a_version_is_read_in_the_form_that_the_description_names(latebind, tmp_
         assert "is too old; version 3.1 or newer is needed" in old[2]
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("compatible", "later", "refusal"),
     [
@@ -229,6 +229,7 @@ int lb_{name}_read_version(void* entry, char* text, size_t size) {{
 """
 
 
+@pytest.mark.builds
 def test_two_stubs_that_read_versions_themselves_are_linked_into_one_program(latebind, tmp_path):
     lines, names = [], ("one", "two")
     for name in names:

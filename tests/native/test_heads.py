@@ -11,8 +11,6 @@ from testing.needs import zig
 from tests.native import pe
 from tests.programs import run_checked
 
-pytestmark = pytest.mark.builds
-
 BOUND, NOT_A_LIBRARY, WRONG_ARCHITECTURE = 0, 2, 3
 SOURCE = "int one(void);\nint one(void) { return 1; }\n"
 
@@ -269,6 +267,7 @@ def read32(heads32, tmp_path):
     return reader_of(heads32, tmp_path)
 
 
+@pytest.mark.builds
 def test_a_process_of_32_bits_takes_libraries_of_32_bits_and_no_others(read32, library):
     assert read32("pe", pe.library([], bits=32)) == (BOUND, "")
     assert read32("pe", library("win-x64")) == (WRONG_ARCHITECTURE, "built for x64, this process is x86")
@@ -282,6 +281,7 @@ def test_a_library_of_32_bits_is_not_for_a_process_of_64(read):
     assert read("imports", pe.library(["one.dll", "two.dll"], bits=32)) == ["one.dll", "two.dll"]
 
 
+@pytest.mark.builds
 def test_imports_of_32_bits_are_those_that_another_reader_sees(read32, tmp_path):
     for bits in (32, 64):
         data = pe.library(["one.dll", "two.dll"], bits=bits)

@@ -11,7 +11,6 @@ from tests.native.test_functions_stub import DESCRIBED, SOURCES
 from tests.programs import assert_success, run_checked, run_program
 
 pytestmark = [
-    pytest.mark.builds,
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the program is for Linux"),
 ]
 LATER = "later call: 0 fine\n" * 2

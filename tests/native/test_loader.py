@@ -20,8 +20,6 @@ from tests.native.situations import (
     place,
 )
 
-pytestmark = pytest.mark.builds
-
 NAME = "libonnxruntime.so.1"
 
 

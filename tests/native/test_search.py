@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.native.situations import outcomes, place
-from tests.native.test_loader import NAME
+from tests.native.test_loader import ENVIRONMENT, NAME
 from tests.programs import run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: LD_LIBRARY_PATH and ldconfig are Linux's")
@@ -27,6 +27,22 @@ def test_the_current_folder_is_never_searched(programs, tmp_path, value):
     answer = programs.probe(environment={"LD_LIBRARY_PATH": value}, cwd=here)
     assert answer["outcome"] == "not-found"
     assert not answer["entry"]
+
+
+@pytest.mark.parametrize("value", [NAME, ".", "..", f"./{NAME}", f"sub/{NAME}", "sub", f"../sub/{NAME}"])
+def test_a_variable_that_names_no_place_does_not_mean_the_current_folder(programs, tmp_path, value):
+    here = tmp_path / "sub"
+    for folder in (tmp_path, here, here / "sub"):
+        place(programs, "good", folder)
+    answer = programs.probe(environment={ENVIRONMENT: value}, cwd=here)
+    assert answer["outcome"] == "not-found"
+    assert f"was not found at {value}, which {ENVIRONMENT} names" in answer["report"]["message"]
+
+
+def test_a_bare_name_in_the_variable_is_looked_up_as_the_system_would(programs, tmp_path):
+    path = place(programs, "good", tmp_path, "libthat.so.7")
+    answer = programs.probe(environment={ENVIRONMENT: "libthat.so.7", "LD_LIBRARY_PATH": str(tmp_path)})
+    assert answer["report"]["path"] == str(path)
 
 
 def test_heads_are_read_of_what_the_system_would_find_and_the_search_goes_on(programs, tmp_path):

@@ -27,8 +27,6 @@ from testing.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
 from testing.needs import official_header
 from tests.programs import assert_success, run_program
 
-pytestmark = pytest.mark.builds
-
 SLOTS = dict(enumerate([280, 285, 285, 318, 390, 415, 419, 419, 422, 424, 425, 426, 428, 429], 19))
 """The slots of OrtApi in the official header of each version; for 27 and from 30 on, in the library for macOS."""
 FLOOR, NEWEST = (int(version.split(".")[1]) for version in ORT_VERSIONS)
@@ -114,10 +112,12 @@ def run(program, *arguments, **environment):
     return done
 
 
+@pytest.mark.builds
 def test_arguments_and_results_of_every_kind_go_through_a_trampoline(users):
     assert run(users / "calls").stdout == "right\n"
 
 
+@pytest.mark.builds
 def test_vectors_of_every_size_that_the_processor_has_go_through_a_trampoline(users):
     cpuinfo = Path("/proc/cpuinfo")
     flags = cpuinfo.read_text("utf-8").split() if cpuinfo.exists() else []
@@ -127,6 +127,7 @@ def test_vectors_of_every_size_that_the_processor_has_go_through_a_trampoline(us
         assert (flag in flags) <= (size in sizes), flag
 
 
+@pytest.mark.builds
 def test_a_program_on_the_official_interface_runs_unchanged(users, runtime, tmp_path):
     model, version = onnx_sum(tmp_path / "sum.onnx"), runtime.name.partition(".so.")[2]
     for program, arguments in (("user", [model]), ("user_c", [])):
@@ -194,12 +195,14 @@ def test_a_release_that_changed_a_slot_is_not_taken():
         ort_slots.slots_in(b"\x7fELF", 32)
 
 
+@pytest.mark.builds
 def test_the_stub_is_no_dependency_and_exports_nothing(users):
     image = read_image((users / "user").read_bytes(), "user")
     assert not [name for name in image.needed if "onnxruntime" in name]
     assert not [export.name for export in image.exports if export.name.startswith(("Ort", "lb_"))]
 
 
+@pytest.mark.builds
 def test_every_slot_is_the_runtimes_own_and_newer_ones_name_their_version(users, runtime):
     done = run(users / "slots", runtime)
     version = runtime.name.partition(".so.")[2]
@@ -218,6 +221,7 @@ def test_every_slot_is_the_runtimes_own_and_newer_ones_name_their_version(users,
     assert len(inner) == (22 <= minor_of(runtime) < 29)
 
 
+@pytest.mark.builds
 def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(users, runtime, tmp_path):
     done = run(users / "user", onnx_sum(tmp_path / "sum.onnx"), "newer", ONNXRUNTIME_LIB_PATH=runtime)
     assert done.returncode == 1
@@ -225,6 +229,7 @@ def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(us
     assert (message in done.stdout) == (minor_of(runtime) < 20)
 
 
+@pytest.mark.builds
 def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runtime, tmp_path):
     model, record = onnx_sum(tmp_path / "sum.onnx"), tmp_path / "record"
     assert_success(run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record))
@@ -236,6 +241,7 @@ def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runti
     assert last == {"runtime": "onnxruntime", "function": "CreateLoraAdapter", "since": "1.20"}
 
 
+@pytest.mark.builds
 def test_a_first_call_without_a_result_binds_too_and_leaves_nothing_undefined(users, runtime):
     ended = run(users / "pairs", ONNXRUNTIME_LIB_PATH=runtime)
     assert (ended.returncode, ended.stdout) == (0, "none\n" if minor_of(runtime) < 22 else "made\n")
@@ -243,6 +249,7 @@ def test_a_first_call_without_a_result_binds_too_and_leaves_nothing_undefined(us
     assert (absent.returncode, absent.stdout) == (0, "none\n")
 
 
+@pytest.mark.builds
 def test_functions_outside_the_table_are_the_runtimes_or_say_that_it_lacks_them(users, runtime):
     version = runtime.name.partition(".so.")[2]
     rocm = f"OrtSessionOptionsAppendExecutionProvider_ROCM is not in this build of ONNX Runtime {version}"
@@ -288,6 +295,7 @@ def test_without_a_usable_runtime_the_programs_own_error_says_why(users, tmp_pat
 LACKS = "ONNX Runtime was not found in "
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("kind", "arguments", "environment", "status", "output", "printed"),
     [
@@ -314,6 +322,7 @@ def test_a_c_interface_over_ort_may_ask_first_or_have_the_sentence_printed(  # a
     assert all(line.startswith("first: ") for line in lines) == ("prints" in arguments or not lines)
 
 
+@pytest.mark.builds
 def test_the_audit_reports_a_c_interface_that_catches_nothing(users):
     findings = {kind: audit_paths([users / f"libspeech_{kind}.so"]).findings for kind in ("plain", "catching")}
     assert "LB113" in {finding.code for finding in findings["plain"]}
@@ -338,6 +347,7 @@ def test_children_made_before_during_and_after_the_first_call_bind_too(crowd):
     assert call("fork", rounds) == f"{11 * rounds} bound, 0 refused, 0 other\n"
 
 
+@pytest.mark.builds
 def test_a_program_that_is_linked_statically_says_so(shared_folder, latebind, tmp_path):
     assert_success(latebind("stub", "onnxruntime", "--output", tmp_path))
     (archive,) = tmp_path.glob("*/lib/libonnxruntime.a")
@@ -371,6 +381,7 @@ def test_a_search_in_vain_is_repeated_when_the_environment_changes(plain, tmp_pa
 NODE = "x/node_modules/onnxruntime-node/bin"
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(("program_folder", "with_", "theirs", "command"), [
     ("app", "", "app/runtimes/linux-x64/native/libonnxruntime.so", PIP),
     ("app", "a.deps.json", "app/libonnxruntime.so", DOTNET),
@@ -396,6 +407,7 @@ def test_layouts_of_applications_are_searched(users, tmp_path, program_folder, w
     assert_success(run(program))
 
 
+@pytest.mark.builds
 def test_the_runtimes_package_next_to_the_programs_own_is_found(users, runtime, tmp_path):
     package = tmp_path / "site-packages" / "pkg" / "lib"
     package.mkdir(parents=True)

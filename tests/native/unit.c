@@ -68,7 +68,7 @@ static int note_folder(void* context, const char* folder, lb_trust trust) {
 
 static int lists(const char* list, const char* wanted, int stops) {
   char noted[200] = "";
-  int stop = lb_each_folder(list, ":;", note_folder, noted);
+  int stop = lb_each_folder(list, ":;", LB_TRUST_NAMED, note_folder, noted);
   if (strcmp(noted, wanted) != 0) printf("  got: %s\n", noted);
   return stop == stops && strcmp(noted, wanted) == 0;
 }
@@ -243,7 +243,27 @@ static void test_elevation(void) {
 }
 #endif
 
-int main(void) {
+/* Texts that end with a zero, as messages show them. */
+static int show_texts(void) {
+  static char given[4096];
+  for (size_t length = 0; fread(given + length, 1, 1, stdin) == 1;) {
+    if (given[length] && length + 1 < sizeof given) {
+      length++;
+      continue;
+    }
+    given[length] = 0;
+    lb_text text = {NULL, 0, 0, 0};
+    lb_text_add_foreign(&text, given);
+    char* shown = lb_text_take(&text);
+    if (!shown || fwrite(shown, strlen(shown) + 1, 1, stdout) != 1) return 1;
+    lb_free(shown);
+    length = 0;
+  }
+  return 0;
+}
+
+int main(int count, char** arguments) {
+  if (count == 2 && !strcmp(arguments[1], "show")) return show_texts();
 #if defined(_WIN32)
   test_elevation();
 #endif

@@ -11,8 +11,6 @@ from latebind.verify.cases.expand import runtimes_on
 from tests.client import CONFIG, copy_client, edit, pack_project, read_client
 from tests.programs import assert_refused, assert_success
 
-pytestmark = pytest.mark.builds
-
 EXTRA = """
 [package.extra]
 component = "extra"
@@ -41,6 +39,7 @@ def project(tmp_path):
     return root
 
 
+@pytest.mark.builds
 def test_a_target_without_a_package_has_the_others(project):
     result = pack_project(project)
 
@@ -63,6 +62,7 @@ def test_the_plan_says_why_a_package_is_missing(latebind, project):
     assert "[targets.win-x64] of latebind.toml excludes extra" in shown
 
 
+@pytest.mark.builds
 def test_a_list_that_changes_builds_the_target_again(latebind, project):
     assert_success(latebind("-C", project, "build", "--target", "win-x64"))
     edit(project / "latebind.toml", 'exclude = ["extra"]', "exclude = []")

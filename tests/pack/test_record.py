@@ -11,8 +11,6 @@ from latebind.pack.record import Record, list_changes, read_record
 from tests.client import BOUND, edit, pack_project, write_files
 from tests.programs import assert_success
 
-pytestmark = pytest.mark.builds
-
 SOURCE = "native/tiny.c"
 
 
@@ -22,6 +20,7 @@ def changes(folder, commit=""):
     )
 
 
+@pytest.mark.builds
 def test_nothing_changed_right_after_packing(packed_tiny):
     pack_project(packed_tiny)
     record = read_record(packed_tiny / "dist")
@@ -29,12 +28,14 @@ def test_nothing_changed_right_after_packing(packed_tiny):
     assert not changes(packed_tiny)
 
 
+@pytest.mark.builds
 def test_packages_that_can_no_longer_be_packed_are_out_of_date(packed_tiny):
     edit(packed_tiny / "latebind.toml", 'version = "1.2.3"', 'version = "1!2.3"')
     outdated = inspect_dist(read_project(packed_tiny / "latebind.toml", packed_tiny)).outdated
     assert set(outdated) == read_record(packed_tiny / "dist").packages.keys() > {"nupkg tiny"}
 
 
+@pytest.mark.builds
 def test_each_change_is_named_without_the_build_folder(packed_tiny):
     pack_project(packed_tiny)
     shutil.rmtree(packed_tiny / "build", ignore_errors=True)
@@ -46,6 +47,7 @@ def test_each_change_is_named_without_the_build_folder(packed_tiny):
     ]  # fmt: skip
 
 
+@pytest.mark.builds
 def test_ends_of_lines_do_not_count(packed_tiny):
     pack_project(packed_tiny)
     text = (packed_tiny / SOURCE).read_bytes()
@@ -60,11 +62,13 @@ def test_only_files_of_both_sides_count_at_the_same_commit():
     assert len(list_changes(record, {"a": "1", "new": "1"}, "2" * 40)) == 2
 
 
+@pytest.mark.builds
 def test_the_record_knows_each_byte_of_the_packages(packed_tiny):
     result = pack_project(packed_tiny)
     assert read_record(packed_tiny / "dist").files == {one.path.name: one.sha256 for one in result.artifacts}
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("option", [(), ("--dist", "dist")], ids=["own", "named"])
 def test_verify_fails_for_broken_sources_also_without_build_and_quietly(latebind, tiny, option):
     write_files(tiny, {"latebind.toml": BOUND + '\n[verify]\npython = "smoke.py"\n', "smoke.py": ""})

@@ -14,8 +14,6 @@ from latebind.release.make import make_release
 from tests.client import edit, member, rewritten
 from tests.programs import assert_refused, run_checked
 
-pytestmark = pytest.mark.builds
-
 WHEEL = "packages/tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 NPM_ARM = "packages/acme-tiny-linux-arm64-1.2.3.tgz"
 ARM = "packages/tiny-1.2.3-py3-none-manylinux_2_28_aarch64.whl"
@@ -204,6 +202,7 @@ def test_what_was_changed_is_named(release, table, name):
     assert [message for path, message in problems if path.startswith(file) and why in message], problems
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("change", "why"), [("remove", "but not in the folder"), ("edit", "differs from its checksum")]
 )
@@ -223,6 +222,7 @@ def test_a_pipe_is_named_and_not_waited_for(release, name):
     assert problems == [(name, "is not a file")]
 
 
+@pytest.mark.builds
 def test_the_command_line_tells_and_fails(release, latebind):
     assert latebind("release", "--check", release, "--publishable").returncode == 0
     flip(release / WHEEL)
@@ -236,6 +236,7 @@ def test_a_folder_that_is_no_release_is_unusable_input(tmp_path, latebind):
     assert_refused(ended, "has neither SHA256SUMS nor manifest.json, so it is not a release")
 
 
+@pytest.mark.builds
 def test_it_needs_no_network_and_changes_nothing(release):
     before = {path: path.stat().st_mtime_ns for path in release.rglob("*")}
     code = (

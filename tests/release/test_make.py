@@ -19,8 +19,6 @@ from tests.client import BOUND, write_client
 from tests.programs import run_checked
 from tests.verify.reports import report
 
-pytestmark = pytest.mark.builds
-
 
 def tree(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -44,6 +42,7 @@ def test_it_holds_all_that_was_promised_and_its_sums_are_right(release_inputs, t
     assert not release.blockers
 
 
+@pytest.mark.builds
 def test_a_download_without_folders_is_verified_by_its_checksums(release_inputs, tmp_path):
     make_release(release_inputs, tmp_path / "out", dry_run=False)
     (tmp_path / "flat").mkdir()
@@ -59,6 +58,7 @@ def test_a_download_without_folders_is_verified_by_its_checksums(release_inputs,
     assert not check_release(tmp_path / "out").problems
 
 
+@pytest.mark.builds
 def test_the_page_links_every_package_sbom_and_report(release_inputs, tmp_path):
     make_release(release_inputs, tmp_path / "out", dry_run=False)
     links = re.findall(r'href="([^"]*)"', (tmp_path / "out/index.html").read_text("utf-8"))
@@ -76,6 +76,7 @@ def test_files_that_share_a_name_are_refused(tmp_path):
         sums(tmp_path, files_of(tmp_path))
 
 
+@pytest.mark.builds
 def test_it_is_the_same_every_time_and_replaces_an_earlier_one(release_inputs, tmp_path):
     make_release(release_inputs, tmp_path / "out", dry_run=False)
     first = tree(tmp_path / "out")
@@ -189,6 +190,7 @@ def test_a_changelog_is_no_link_to_another_file_of_the_machine(release_inputs, t
         make_release(replace(release_inputs, changelog=changelog), tmp_path / "out", dry_run=True)
 
 
+@pytest.mark.builds
 def test_a_changelog_without_the_version_is_told(release_inputs, tmp_path):
     (tmp_path / "CHANGELOG.md").write_text("## [Unreleased]\n\n- More.\n", encoding="utf-8")
     sources = replace(release_inputs, changelog=tmp_path / "CHANGELOG.md")
@@ -205,6 +207,7 @@ def test_a_changelog_without_the_version_is_told(release_inputs, tmp_path):
     )
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("section", "why"),
     [
@@ -232,12 +235,14 @@ def previous(inputs, tmp_path, version, *exports):
     return replace(inputs, previous=tmp_path / "last")
 
 
+@pytest.mark.builds
 def test_a_break_without_a_major_version_is_refused(release_inputs, tmp_path):
     sources = previous(release_inputs, tmp_path, "1.2.2", "tiny_gone")
     with pytest.raises(GateError, match=r"breaks callers: tiny: tiny_gone \(linux-x64\)\n.*2\.0\.0 or higher"):
         make_release(sources, tmp_path / "out", dry_run=True)
 
 
+@pytest.mark.builds
 def test_a_break_with_a_major_version_is_shown(release_inputs, tmp_path):
     sources = previous(release_inputs, tmp_path, "0.9.0", "tiny_gone")
     make_release(sources, tmp_path / "out", dry_run=False)
@@ -245,6 +250,7 @@ def test_a_break_with_a_major_version_is_shown(release_inputs, tmp_path):
     assert "tiny_gone" in (tmp_path / "out/index.html").read_text("utf-8")
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("suffix", [".whl", ".nupkg", ".tgz", ".tar.gz", "-sdk.tar.gz"])
 def test_a_version_that_was_released_before_has_the_same_bytes(release_inputs, tmp_path, suffix):
     sources = previous(release_inputs, tmp_path, "1.2.3")
@@ -262,6 +268,7 @@ def test_a_version_that_was_released_before_has_the_same_bytes(release_inputs, t
     make_release(sources, tmp_path / "again", dry_run=False)
 
 
+@pytest.mark.builds
 def test_a_version_whose_earlier_bytes_are_unknown_is_not_released_again(release_inputs, tmp_path):
     sources = previous(release_inputs, tmp_path, "1.2.3.0")
     file = tmp_path / "last/api/api.json"

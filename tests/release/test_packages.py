@@ -11,8 +11,6 @@ from latebind.tables.targets import npm_platform
 from tests.client import pack_project, write_portable
 from tests.sdkclient import SDK, write_sdk_client
 
-pytestmark = pytest.mark.builds
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rid", ["osx-arm64", "win-x64"])
@@ -26,6 +24,7 @@ def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
     assert packages["sdist"].targets == ()
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("rid", ["linux-x64", "linux-musl-x64", "osx-arm64"])
 def test_an_npm_package_is_for_the_target_that_its_fields_choose(tmp_path, rid):
     platform = npm_platform(rid)
@@ -51,6 +50,7 @@ def test_symbols_of_a_prerelease_are_recognized(tmp_path):
     assert (package.artifact.kind, package.version, package.targets) == ("symbols", "1.0.0-rc.1", ("linux-musl-x64",))
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("rid", ["linux-x64", "win-x64"])
 def test_an_sdk_is_recognized_with_its_sbom_exports_and_headers(tmp_path, rid):
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))

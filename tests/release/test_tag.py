@@ -13,8 +13,6 @@ from latebind.release.make import GateError, make_release
 from latebind.release.tag import Tag, check_tag, list_tags, read_tag
 from tests.programs import run_checked
 
-pytestmark = pytest.mark.builds
-
 COMMIT, OTHER = "1" * 40, "2" * 40
 WRONG = [
     {"GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1.3.0"},
@@ -53,6 +51,7 @@ def test_an_option_that_names_no_tag_or_another_one_is_refused(option, why):
         read_tag(option, WRONG[0])
 
 
+@pytest.mark.builds
 def test_the_tags_of_a_version_are_found_whatever_their_prefix(tmp_path):
     git = ["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b"]
     run_checked(*git, "init", "-q")
@@ -92,12 +91,14 @@ def test_a_tag_needs_its_section_in_the_changelog_even_in_a_dry_run(release_inpu
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.builds
 def test_a_release_is_checked_against_the_tag_and_its_commit(made):
     assert not check_release(made, Tag(name="v1.2.3")).problems
     wrong = check_release(made, Tag(name="v1.3.0", commit=OTHER)).problems
     assert {problem.file for problem in wrong} == {"tag v1.3.0", "manifest.json", "reports/verify.json"}
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("environment", WRONG)
 def test_a_check_before_publishing_fails_in_a_run_for_another_tag(latebind, made, environment):
     done = latebind("release", "--check", made, "--publishable", env=environment)
@@ -108,6 +109,7 @@ def test_a_check_before_publishing_fails_in_a_run_for_another_tag(latebind, made
     assert latebind("release", "--check", made, "--tag", "v1.3.0").returncode == 1
 
 
+@pytest.mark.builds
 def test_the_command_refuses_another_tag_before_anything_is_made(latebind, release_inputs, tmp_path):
     config = release_inputs.project.config
     for extra, environment in ((["--tag", "v1.3.0"], {}), ([], WRONG[0])):

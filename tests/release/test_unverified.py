@@ -12,8 +12,6 @@ from latebind.verify.report.gate import list_package_files
 from tests.client import pack_project
 from tests.release.conftest import write_passed_report
 
-pytestmark = pytest.mark.builds
-
 
 def test_kinds_and_targets_are_read_from_the_files(release_inputs):
     read = {package.name: (package.kind, package.targets) for package in list_package_files(release_inputs.dist)}
@@ -23,6 +21,7 @@ def test_kinds_and_targets_are_read_from_the_files(release_inputs):
     assert {targets for kind, targets in read.values() if kind in ("wheel", "sdk")} == {both[:1], both[1:]}
 
 
+@pytest.mark.builds
 def test_a_release_with_an_unverified_package_is_not_made(release_inputs, tmp_path):
     config = release_inputs.project.config
     root = tmp_path / "tiny"
@@ -45,6 +44,7 @@ def test_a_release_with_an_unverified_package_is_not_made(release_inputs, tmp_pa
     assert not json.loads((tmp_path / "out/manifest.json").read_bytes())["publishable"]
 
 
+@pytest.mark.builds
 def test_the_gate_command_reads_the_packages(latebind, release_inputs, tmp_path):
     config = release_inputs.project.config
     root = shutil.copytree(config.root, tmp_path / "tiny")

@@ -34,7 +34,6 @@ from tests.conftest import ROOT, alive
 from tests.programs import CLI, assert_success, not_run, run_checked, run_program
 
 pytestmark = [
-    pytest.mark.builds,
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux"),
 ]
 
@@ -126,6 +125,7 @@ def test_a_consumer_that_prints_100_mb_passes_and_its_log_is_kept_in_part(projec
     assert (project.root / "reports" / case["log"]).stat().st_size <= 64 << 20
 
 
+@pytest.mark.builds
 def test_what_a_consumer_leaves_running_is_ended_with_its_case(project):
     daemon = f"""
 if os.fork() == 0:
@@ -160,6 +160,7 @@ def begin_verify(project):
     return process, int(pid.read_text())
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "cancelled"])
 def test_an_interrupted_verification_leaves_nothing_running_and_the_next_one_goes_on(project, number):
     process, consumer = begin_verify(project)
@@ -170,6 +171,7 @@ def test_an_interrupted_verification_leaves_nothing_running_and_the_next_one_goe
     assert project.verify(script=GOOD).returncode == 0
 
 
+@pytest.mark.builds
 def test_what_a_killed_verification_left_running_has_ended_when_the_next_one_begins(project):
     process, consumer = begin_verify(project)
     process.kill()
@@ -178,6 +180,7 @@ def test_what_a_killed_verification_left_running_has_ended_when_the_next_one_beg
     assert not alive(consumer)
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("form", ["text", "markdown"])
 @pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
                                     {"PYTHONIOENCODING": "cp1252"}], ids=["C", "cp1252"])  # fmt: skip
@@ -387,6 +390,7 @@ def test_packages_that_are_not_the_projects_are_one_clear_error(project):
     assert "is not of version 1.2.4" in ended.stderr
 
 
+@pytest.mark.builds
 def test_a_share_that_got_no_cell_is_no_failure(project):
     statuses = [project.verify("--shard", f"{number}/3").returncode for number in (1, 2, 3)]  # of one test case
     assert statuses == [0, 0, 0]
@@ -399,6 +403,7 @@ def test_a_matrix_of_what_is_no_python_is_refused(project, latebind, python):
     assert f"{python!r} is not a minor version of Python 3" in ended.stderr
 
 
+@pytest.mark.builds
 @needs_mount
 def test_a_home_that_is_read_only_or_not_there_stops_nothing(project, tmp_path):
     home = tmp_path / "home"
@@ -433,6 +438,7 @@ def is_like_ours():
     return ended is not None and ended.stdout.split() == [str(part) for part in sys.version_info[:2]]
 
 
+@pytest.mark.builds
 @pytest.mark.skipif(not (is_root() and is_like_ours()), reason="not run: needs root and a system Python of our version")
 def test_a_user_whom_the_system_does_not_know_can_verify(project):
     """As containers are started: no entry in /etc/passwd, no home, and folders of others that may not be read."""

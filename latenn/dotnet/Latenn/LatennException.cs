@@ -1,4 +1,5 @@
 using System;
+using System.Text.RegularExpressions;
 
 namespace Latenn
 {
@@ -33,11 +34,15 @@ namespace Latenn
     public sealed class LatennException : Exception
     {
         internal LatennException(LatennCode code, string message, string report = "", Exception? inner = null)
-            : base(message, inner)
+            : base(Show(message), inner)
         {
             Code = code;
             Report = report;
         }
+
+        // Names of files come from outside: what is not a visible character could steer a terminal. UTF-16: tags are pairs.
+        private static string Show(string message) =>
+            Regex.Replace(message, @"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}-[\n]]|\uDB40[\uDC00-\uDFFF]", "\uFFFD");
 
         /// <summary>What kind of failure it was.</summary>
         public LatennCode Code { get; }

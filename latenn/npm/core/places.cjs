@@ -5,7 +5,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { target } = require('./latebind.cjs');
-const { findFile, judge } = require('./latebind-trusted.cjs');
+const { findFile, judge, show } = require('./latebind-trusted.cjs');
 
 const BACKENDS = [
   { name: 'onnxruntime', package: '@latenn/onnxruntime', runtime: 'onnxruntime-node', minimum: '1.19' },
@@ -89,7 +89,7 @@ function withAdvice(places, code, text) {
   const isOurs = commands && code === 2 && places.missing.length;
   const message = isOurs ? `${found}${GET}npm install ${places.missing[0]}` : text;
   if (!places.refused.length) return message;
-  const refused = places.refused.map(({ path: file, reason }) => `\n  ${file}: ${reason}`).join('');
+  const refused = places.refused.map(({ path: file, reason }) => `\n  ${show(file)}: ${show(reason)}`).join('');
   return `${message}\nNot used:${refused}\nhelp: install the package in the application's own node_modules, `
     + 'or name the file with the options backend and runtimePath.';
 }

@@ -188,7 +188,8 @@ typedef enum lb_outcome {
   LB_OUTCOME_INVALID_ARGUMENT = 11, /* a mistake in the call itself: a struct without its size, a NULL */
   LB_OUTCOME_BOUND_OLDER = 12,      /* bound already, and older than the minimum of this call */
   LB_OUTCOME_INCOMPLETE = 13,       /* of the right version, but lacks what its check() looks for */
-  LB_OUTCOME_OTHER_MINOR = 14
+  LB_OUTCOME_OTHER_MINOR = 14,
+  LB_OUTCOME_TRY_AGAIN = 15 /* a failure that passes, such as too many open files: see detail. Since 0.2 */
 } lb_outcome;
 
 /*
@@ -295,7 +296,9 @@ typedef struct lb_binding {
  * step 5, lb_bind() refuses a candidate unless only the administrator, this user, and users who can replace this
  * library or this program can change the way to it: each folder from the top of the file system, each link, the file.
  * In a process with raised privileges, and on Linux and macOS in one whose real, effective and saved ids differ, only
- * the administrator may. docs/threats.md has the rule.
+ * the administrator may. docs/threats.md has the rule. On Linux and macOS, a process that enters another root folder or
+ * mount namespace should call lb_bind() before: after that, every candidate is judged, in all steps but 2, and only the
+ * administrator and this user are trusted.
  *
  * The runtime is opened by absolute path only, after its file header was checked. Step 5 searches the folders that the
  * system's own loader would search, except the current folder: it skips empty and relative entries of search paths.

@@ -10,7 +10,8 @@
  * int lb_openvino_available(const char* function)
  *   Binds the runtime. Returns 1 if the runtime has that function, or, for NULL, if there is a runtime; else 0. After a
  *   failure, each call of lb_openvino_available() searches again, but a call of a runtime function does so only if the
- *   path, the environment or the loaded libraries changed.
+ *   path, the environment or the loaded libraries changed, or if the failure was one that passes: too many open files,
+ *   too little memory, a file server that is away. Call this before chroot(), setns() or pivot_root().
  * const char* lb_openvino_message(void)
  *   The last error: why no runtime could be bound and what to do, or which function the bound runtime lacks (not for
  *   onnxruntime, which returns an OrtStatus); "" when there was none.

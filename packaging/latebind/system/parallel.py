@@ -16,7 +16,7 @@ _Out = TypeVar("_Out")
 
 
 def each(
-    work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0, finished: Callable[[], None] | None = None
+    work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0, finished: Callable[[], None] = lambda: None
 ) -> list[_Out]:
     """What `work` returns for each item, in the items' order. `jobs` run at once, by default the CPU count.
 
@@ -28,7 +28,7 @@ def each(
     """
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1, initializer=_enter_worker) as pool:
         tasks = [pool.submit(work, item) for item in items]
-        for task in tasks if finished else ():
+        for task in tasks:
             task.add_done_callback(lambda _: finished())
         try:
             done, _ = wait(tasks, return_when=FIRST_EXCEPTION)

@@ -13,8 +13,6 @@ from testing.needs import require_programs
 from tests.client import CONFIG, by_kind, copy_client, members, pack_project, rewritten, write_files
 from tests.programs import assert_refused, run_checked, run_program
 
-pytestmark = pytest.mark.builds
-
 TABLE = """
 [package.tiny.maven]
 group = "io.github.acme"
@@ -85,6 +83,7 @@ def test_a_jar_has_a_folder_for_each_target_and_maven_reads_what_it_is(packed):
     assert names[CLASS][6:8] == (55).to_bytes(2, "big")  # Java 11's class files
 
 
+@pytest.mark.builds
 def test_the_class_uses_nothing_but_the_base_of_the_jdk_so_that_jdeps_need_not_be_asked(packed):
     assert run_checked("jdeps", "--multi-release", "base", "--print-module-deps", packed["jar"]).split() == [
         "java.base"
@@ -156,6 +155,7 @@ def test_another_system_is_named_as_its_folder_is(packed, tmp_path):
         assert f"tiny has no native library for {rid}, only for linux-x64" in printed
 
 
+@pytest.mark.builds
 def test_the_projects_own_sources_are_compiled_and_may_use_the_class(tmp_path):
     text = (
         "package io.github.acme.tiny;\npublic class Tiny { public static final Object FILE = NativeLibrary.VERSION; }\n"
@@ -165,6 +165,7 @@ def test_the_projects_own_sources_are_compiled_and_may_use_the_class(tmp_path):
     assert "io/github/acme/tiny/Tiny.class" in members(jar)
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
@@ -202,11 +203,13 @@ def test_a_wrong_table_is_an_error_with_its_key(tmp_path, latebind, table, says)
     assert_refused(latebind("-C", tmp_path, "pack", "--target", "linux-x64"), says)
 
 
+@pytest.mark.builds
 def test_a_word_of_java_in_the_group_gets_an_underscore(tmp_path):
     table = TABLE.replace("github.acme", "native.3d")
     assert "io/native_/_3d/tiny/NativeLibrary.class" in members(pack_jar(tmp_path, table=table)["jar"])
 
 
+@pytest.mark.builds
 def test_without_a_jdk_the_rest_is_packed_and_the_jar_is_not_made(tmp_path, latebind):
     copy_client("tiny", tmp_path, latebind=CONFIG + TABLE)
     ended = latebind("-C", tmp_path, "pack", "--target", "linux-x64", env={"JAVA_HOME": str(tmp_path)})

@@ -32,8 +32,6 @@ from tests.client import (
 )
 from tests.programs import run_program
 
-pytestmark = pytest.mark.builds
-
 RIDS = ["linux-x64", "win-x64"]
 NPM = '[package.tiny.npm]\nname = "@acme/tiny"\n'
 ABOUT = 'repository = "https://git.example/acme/tiny"\nlicense_file = "LICENSE"\nreadme = "README.md"\n'
@@ -144,6 +142,7 @@ def test_the_main_package_requires_each_target_at_the_exact_version(tarballs):
     assert bill["metadata"]["component"]["name"] == "@acme/tiny"
 
 
+@pytest.mark.builds
 def test_npm_takes_each_without_a_complaint(tmp_path, tarballs):
     for tarball in tarballs.values():
         ended = node(tmp_path, "npm", "publish", "--dry-run", "--access=public", str(tarball))
@@ -194,6 +193,7 @@ def test_a_package_of_another_version_is_an_error(app):
     assert sentence in ended.stderr
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("is_unpacked", [True, False])
 def test_in_electron_the_library_is_next_to_the_archive(app, is_unpacked):
     """Without Electron, which reads archives as folders, the archive is a folder."""

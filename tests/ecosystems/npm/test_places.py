@@ -240,3 +240,31 @@ def test_a_variable_that_names_no_file_is_an_error(top, unpack, value):
     lay_all_in_node_path(top, unpack)
     ended = start(top / "task", NODE_PATH=str(top / "nodejs/node_modules"), ACME_TINY_LIB_PATH=value)
     assert f"ACME_TINY_LIB_PATH is not the absolute path of a file: {value}" in ended.stderr
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize("kind", ["mode", "list"])
+def test_the_group_of_root_is_not_root(top, unpack, kind):
+    """The mask of an access control list looks like the group's right, too."""
+    part, _ = lay_above(top, unpack)
+    give(top / "task", USER)
+    give(top / "node_modules", 0)
+    if kind == "mode":
+        part.chmod(0o775)
+    else:
+        (setfacl,) = require_programs("setfacl")
+        subprocess.run([setfacl, "-m", f"u:{STRANGER}:rwx", part], check=True)
+    ended = start(top / "task", user=USER)
+    assert ended.stdout == ""
+    assert f"a group, number 0, may write to {part}" in ended.stderr
+
+
+@NEEDS_ROOT
+def test_node_does_not_wait_for_a_pipe(top, unpack):
+    part, _ = lay_above(top, unpack)
+    give(top / "task", USER)
+    (part / "package.json").unlink()
+    os.mkfifo(part / "package.json")
+    give(top / "node_modules", STRANGER)
+    ended = start(top / "task", user=USER)
+    assert f"{part / 'package.json'} is not a file" in ended.stderr

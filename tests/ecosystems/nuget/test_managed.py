@@ -21,8 +21,6 @@ from tests.conftest import ROOT
 from tests.dotnet_support import CLIENT
 from tests.programs import not_run
 
-pytestmark = pytest.mark.builds
-
 FRAMEWORKS = ["netstandard2.0", "netstandard2.1"]
 BINDING = CLIENT / "Demo"
 
@@ -189,6 +187,7 @@ def write_package(feed, id_, version, files):
             archive.writestr(name, data)
 
 
+@pytest.mark.builds
 def test_a_plain_project_for_netstandard2_0_gets_its_reference_package_from_the_feed(tmp_path):
     project = write_project(tmp_path / "Plain", framework="netstandard2.0")
     write_package(
@@ -203,6 +202,7 @@ def test_a_plain_project_for_netstandard2_0_gets_its_reference_package_from_the_
     assert built.assembly.is_file()
 
 
+@pytest.mark.builds
 def test_what_other_builds_left_in_the_project_is_not_compiled(tmp_path):
     project = write_project(tmp_path / "Plain")
     for folder in ("obj/Debug/netstandard2.1", "bin/Debug"):
@@ -214,6 +214,7 @@ def test_what_other_builds_left_in_the_project_is_not_compiled(tmp_path):
     assert built.assembly.is_file()
 
 
+@pytest.mark.builds
 def test_translations_are_kept_in_folders_of_their_cultures(tmp_path):
     project = write_project(tmp_path / "Plain")
     kinds = {"resmimetype": "text/microsoft-resx", "version": "2.0"}
@@ -230,6 +231,7 @@ def test_translations_are_kept_in_folders_of_their_cultures(tmp_path):
     assert names == [f"{folder}/Plain.dll", *translations]
 
 
+@pytest.mark.builds
 def test_a_package_that_only_the_build_needs_is_fetched(tmp_path):
     project = write_project(
         tmp_path / "Plain", '<PackageReference Include="Tools" Version="1.2.0" PrivateAssets="all" />'
@@ -241,6 +243,7 @@ def test_a_package_that_only_the_build_needs_is_fetched(tmp_path):
     assert built.framework == "netstandard2.1"
 
 
+@pytest.mark.builds
 def test_a_package_that_the_nuspec_will_not_require_is_refused(tmp_path):
     project = write_project(tmp_path / "Plain", '<PackageReference Include="Tools" Version="1.2.0" />')
     write_package(tmp_path / "feed", "Tools", "1.2.0", {"lib/netstandard2.0/_._": ""})
@@ -252,6 +255,7 @@ def test_a_package_that_the_nuspec_will_not_require_is_refused(tmp_path):
     assert built.assembly.is_file()
 
 
+@pytest.mark.builds
 def test_a_project_whose_assembly_the_package_would_lack_is_refused(tmp_path):
     project = write_project(tmp_path / "Plain", '<ProjectReference Include="../Other/Other.csproj" />')
     other = write_project(tmp_path / "Other")

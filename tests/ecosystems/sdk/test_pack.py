@@ -31,8 +31,6 @@ from tests.client import PORTABLE_CMAKE, by_kind, edit, hashes, member, members,
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
-pytestmark = pytest.mark.builds
-
 PROGRAM = (
     "#include <tiny.h>\nint main(void) { return tiny_add(2, 3) == 5 /* 2 characters printed, and 3 */ ? 0 : 1; }\n"
 )
@@ -104,6 +102,7 @@ def test_an_archive_holds_what_programs_are_compiled_with(pack_result):
     }
 
 
+@pytest.mark.builds
 def test_equal_inputs_give_equal_archives(pack_result, tmp_path):
     again = pack_project(write_sdk_client(tmp_path / "elsewhere"))
     assert hashes(again)[by_kind(again)["sdk"].name] == hashes(pack_result)[by_kind(pack_result)["sdk"].name]
@@ -128,10 +127,12 @@ def assert_computes(folder, prefix, *, more=()):
         run_checked(folder / "tree" / f"program_{language}", timeout=60)
 
 
+@pytest.mark.builds
 def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
     assert_computes(tmp_path / "consumer", prefix)
 
 
+@pytest.mark.builds
 def test_a_package_that_vcpkg_moved_is_found(prefix, tmp_path):
     folder = prefix / "share" / "tiny"
     shutil.copytree(prefix / "lib" / "cmake" / "tiny", folder, dirs_exist_ok=True)
@@ -183,6 +184,7 @@ def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
     assert f"-L{prefix / libdir}" in os.path.normpath(run_checked("pkg-config", "--libs", "tiny", env=env).split()[0])
 
 
+@pytest.mark.builds
 def test_libraries_in_two_folders_are_refused(tmp_path):
     both = TWO_CMAKE.replace("TARGETS ${name}", "TARGETS ${name} LIBRARY DESTINATION lib64")
     with pytest.raises(BuildError, match="installed in lib and lib64"):
@@ -247,6 +249,7 @@ def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
     assert "libtiny" not in run_checked("readelf", "-d", folder / "tree" / "program_c")
 
 
+@pytest.mark.builds
 def test_windows_offers_a_static_library_that_is_no_import_library(tmp_path):
     config = SDK.replace("linux-x64", "win-x64")
     path = pack_client(tmp_path / "tiny", STATIC.replace("{name}", "tiny_still"), config)
@@ -315,6 +318,7 @@ def test_an_archive_serves_the_processor_of_its_target(rid, tmp_path):
     assert evaluate_version_file(file, *wrong) == f"1.2.3 (for {rid})|TRUE|"
 
 
+@pytest.mark.builds
 def test_a_universal_library_serves_both_processors(tmp_path):
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "osx-arm64"))
     config = load(root / "latebind.toml")
@@ -403,6 +407,7 @@ endforeach()
 """
 
 
+@pytest.mark.builds
 def test_packages_are_components_of_one_archive(tmp_path):
     path = pack_client(tmp_path / "tiny", TWO_CMAKE, TWO)
     prefix = unpack(path, tmp_path / "place")
@@ -441,6 +446,7 @@ def test_a_dll_whose_import_library_has_another_name_is_linked_by_that_name(tmp_
     assert not [finding for finding in audit_paths([path], Policy()).findings if finding.severity == "error"]
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("cmake", "rid", "says"),
     [
@@ -472,6 +478,7 @@ def test_configurations_that_make_no_sense_are_refused(tmp_path, before, after, 
         load(root / "latebind.toml")
 
 
+@pytest.mark.builds
 def test_windows_gets_a_zip_whose_import_library_links_as_msvc_links(tmp_path):
     path = pack_client(tmp_path / "tiny", WITH_HEADER, SDK.replace("linux-x64", "win-x64"))
     with zipfile.ZipFile(path) as archive:

@@ -13,8 +13,6 @@ from tests.client import PYPROJECT, SEVERAL, by_kind, members, pack_project, wri
 from tests.epclient import write_ep
 from tests.programs import CLI, run_checked, run_program
 
-pytestmark = pytest.mark.builds
-
 HOOKS = "_pyinstaller/__init__.py", "_pyinstaller/hook-{}.py"
 UNREACHABLE = ("error sending request", "Failed to fetch", "dns error")
 
@@ -34,6 +32,7 @@ def read_constants(text):
     return ast.literal_eval(assignments["RUNTIME"])
 
 
+@pytest.mark.builds
 def test_a_wheel_names_the_folder_of_its_hook(packed_once):
     files = members(by_kind(pack_project(packed_once))["wheel"])
     assert {f"tiny/{name.format('tiny')}" for name in HOOKS} <= set(files)
@@ -41,6 +40,7 @@ def test_a_wheel_names_the_folder_of_its_hook(packed_once):
     assert read_constants(files["tiny/_pyinstaller/hook-tiny.py"].decode()) == ""
 
 
+@pytest.mark.builds
 def test_the_wheel_of_an_execution_provider_does_as_well(tmp_path):
     files = members(by_kind(pack_project(write_ep(tmp_path)))["wheel"])
     module = "onnxruntime_ep_tiny_npu"
@@ -48,6 +48,7 @@ def test_the_wheel_of_an_execution_provider_does_as_well(tmp_path):
     assert entry_points(files) == {"pyinstaller40": {"hook-dirs": f"{module}._pyinstaller:get_hook_dirs"}}
 
 
+@pytest.mark.builds
 def test_a_project_with_a_hook_keeps_it(tmp_path):
     hooks = '\n[project.entry-points.pyinstaller40]\nhook-dirs = "tiny.hooks:dirs"\n'
     files = members(by_kind(pack_project(write_client(tmp_path, pyproject=PYPROJECT + hooks)))["wheel"])

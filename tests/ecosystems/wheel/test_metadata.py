@@ -13,8 +13,6 @@ from latebind.tables.targets import targets
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, member, members, pack_project, write_client
 from tests.programs import run_checked
 
-pytestmark = pytest.mark.builds
-
 DISTRIBUTIONS = [(name, extra) for name, preset in presets().items() for extra in preset.python.extras]
 
 
@@ -45,6 +43,7 @@ def read_metadata(wheel):
     return member(wheel, "tiny-1.2.3.dist-info/METADATA").decode()
 
 
+@pytest.mark.builds
 def test_the_metadata_version_is_not_hatchlings_latest(distributions):
     information = member(distributions["sdist"], "tiny-1.2.3/PKG-INFO").decode()
     for text in (read_metadata(distributions["wheel"]), information):
@@ -57,6 +56,7 @@ def test_a_project_may_choose_another_metadata_version(described):
     assert read_metadata(described[1]).startswith("Metadata-Version: 2.3\n")
 
 
+@pytest.mark.builds
 def test_a_required_runtime_is_a_dependency_from_the_minimum_on(tmp_path):
     bound = BOUND.replace('source = "python/tiny"', 'source = "python/tiny", runtime = "required"')
     metadata = read_metadata(by_kind(pack_project(write_client(tmp_path, latebind=bound)))["wheel"])
@@ -115,6 +115,7 @@ def fake_wheel(folder, name, tag):
         archive.writestr(f"{stem}.dist-info/RECORD", "")
 
 
+@pytest.mark.builds
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: there, every distribution exists")
 def test_uv_syncs_all_extras_where_a_distribution_does_not_exist(distributions, tmp_path):
     fake_wheel(tmp_path, "onnxruntime", "py3-none-any")

@@ -21,8 +21,6 @@ from tests.client import (
     write_files,
 )
 
-pytestmark = pytest.mark.builds
-
 OLD = "from setuptools import setup\nsetup(name='tiny', version='0.0.1')\n"
 TOOL = CONFIG.replace("[package.tiny]", "[tool.latebind.package.tiny]")
 for _table in ("project", "native", "targets"):
@@ -131,6 +129,7 @@ def test_an_sdist_that_lacks_a_file_of_the_wheel_is_not_made(tmp_path):
     assert (root / "dist/tiny-1.2.3.tar.gz").read_bytes() == before
 
 
+@pytest.mark.builds
 def test_an_sdist_with_an_old_build_system_at_its_root_is_not_made(tmp_path):
     keeping = PYPROJECT.replace('"src", "LICENSE"]', '"src", "LICENSE", "setup.py"]')
     root = project(tmp_path / "tiny", native="native", wheel="python/tiny", pyproject=keeping,
@@ -139,6 +138,7 @@ def test_an_sdist_with_an_old_build_system_at_its_root_is_not_made(tmp_path):
         pack_project(root)
 
 
+@pytest.mark.builds
 def test_what_is_excluded_is_neither_hashed_nor_carried(tmp_path):
     config = CONFIG.replace('source = "native"', 'source = "native"\nexclude = ["data", "*.onnx"]')
     more = {"latebind.toml": config, "native/data/big.bin": "1", "native/models/m.onnx": "1", "native/kept.txt": "1"}

@@ -14,8 +14,6 @@ from latebind.verify.cases.installers import installer
 from loadcheck.model import Rid
 from tests.verify.release_index import serve, write_index, write_wheel
 
-pytestmark = pytest.mark.builds
-
 
 def question(entry, rid="linux-x64", distribution="onnxruntime"):
     return Question(distribution=distribution, minimum="1.19", entry=entry, target=Rid(rid), python="3.11")
@@ -33,6 +31,7 @@ def test_what_the_index_is_asked_for(entry, text):
     assert requirement(question(entry)) == text
 
 
+@pytest.mark.builds
 def test_the_index_knows_which_versions_there_are_for_which_target(tmp_path):
     (tmp_path / "home").mkdir()
     minors, intel, absent = question(EACH_MINOR), question("latest", "osx-x64"), question("1.19.77")
@@ -69,6 +68,7 @@ def test_the_newest_prerelease_is_an_answer_only_if_it_is_newer_and_asked_for(tm
     assert answers.found == {engine: ("1.31.0", "1.32.0rc1"), other: ("1.31.0",), plain: ("1.31.0",)}
 
 
+@pytest.mark.builds
 def test_the_minimum_is_the_first_version_that_a_target_has_for_any_python(tmp_path):
     (tmp_path / "home").mkdir()
     # The index never had 1.19 for Windows on arm64. For Linux it has, though not for this CPython; and the last version

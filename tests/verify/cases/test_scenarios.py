@@ -10,7 +10,7 @@ from latebind.verify.cases.situations import ORDINARY, Situation
 from tests.conftest import ROOT
 
 GOLDEN = ROOT / "tests/golden/scenarios.txt"
-"""What each scenario demands, in words of its own. Changing it changes what a passed test case says."""
+"""What each scenario demands. A change weakens or strengthens what a passed test case says."""
 PACKAGE = Path(latebind.__file__).parent
 TABLE = PACKAGE / "verify" / "cases" / "scenarios.py"
 WORDS = {"frozen": "layout", "decoy": "folder", "path": "placeholder", "files": "JSON key", "spawn": "multiprocessing",

@@ -22,7 +22,6 @@ from tests.dotnet_support import RID, consumer, make_config, run_smoke, without
 from tests.programs import not_run
 
 pytestmark = [
-    pytest.mark.builds,
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"),
 ]
 
@@ -31,6 +30,7 @@ def make_supply(folder):
     return Supply(root=folder, verify=make_config(folder).document.verify, folder=folder / "supply", installer=None)
 
 
+@pytest.mark.builds
 def test_the_packages_restore_and_their_libraries_answer(tmp_path, packages, runtime):
     ended = run_smoke(consumer(packages, runtime), tmp_path / "w", log=tmp_path / "log")
 
@@ -43,6 +43,7 @@ def test_the_packages_restore_and_their_libraries_answer(tmp_path, packages, run
     assert names == {"libdemo_core.so", "libdemo_extra.so", "libonnxruntime.so"}
 
 
+@pytest.mark.builds
 def test_a_package_without_its_native_file_ends_in_the_consumers_error(tmp_path, packages, runtime):
     broken = without(packages[1], "libdemo_extra", tmp_path / "broken")
 
@@ -61,6 +62,7 @@ def test_a_folder_may_have_any_name(tmp_path, packages, runtime, name):
     assert ended.status == 0
 
 
+@pytest.mark.builds
 def test_what_is_built_alike_is_built_once_and_computes_in_each_folder(tmp_path, packages, runtime):
     supply = make_supply(tmp_path)
     ended = {}
@@ -93,6 +95,7 @@ def test_what_differs_in_a_package_or_a_property_is_built_on_its_own(tmp_path, p
     assert not list((tmp_path / "1/out").rglob("libdemo_extra*"))
 
 
+@pytest.mark.builds
 def test_a_shared_build_that_fails_does_so_for_each_with_its_log(tmp_path, packages):
     supply = make_supply(tmp_path)
     for name in ("a", "b"):
@@ -101,11 +104,13 @@ def test_a_shared_build_that_fails_does_so_for_each_with_its_log(tmp_path, packa
         assert (tmp_path / f"{name}.log").read_text("utf-8").count("--nologo") == 1
 
 
+@pytest.mark.builds
 def test_a_package_that_the_feed_does_not_have_is_an_error_with_nugets_words(tmp_path, packages):
     with pytest.raises(ToolError, match="NU1101"):
         build_consumer(consumer(packages[:1]), tmp_path / "w")
 
 
+@pytest.mark.builds
 def test_without_an_sdk_the_cell_is_not_run(tmp_path, packages):
     with not_run("no-dotnet"):
         build_consumer(consumer(packages, environment={"PATH": str(tmp_path)}), tmp_path / "w")

@@ -35,7 +35,6 @@ NATIVE = f"runtimes/{RID}/native/"
 CORE, EXTRA, ORT = "libdemo_core.so", "libdemo_extra.so", "libonnxruntime.so"
 
 pytestmark = [
-    pytest.mark.builds,
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"),
 ]
 
@@ -164,6 +163,7 @@ def test_a_package_without_build_files_fails_on_mono_alone(tmp_path, packages, r
     assert (on_mono.status, "demo_core" in on_mono.document.error.message) == (3, True)
 
 
+@pytest.mark.builds
 def test_build_files_that_copy_another_library_than_the_packages_are_told(tmp_path, packages, runtime):
     """An older one that was left in the package: it computes, and is not what every other application gets."""
     older = ("older/" + CORE, members(packages[0])[NATIVE + CORE] + b"older")
@@ -177,6 +177,7 @@ def test_build_files_that_copy_another_library_than_the_packages_are_told(tmp_pa
     assert unproven(made_for, ended) == [f"{CORE} differs from Demo.0.1.0.nupkg!{NATIVE}{CORE}"]
 
 
+@pytest.mark.builds
 def test_a_library_that_is_copied_below_the_application_alone_is_told(tmp_path, packages, runtime):
     broken = with_build_files(packages[1], tmp_path / "b", b"'$(_LatebindBeside)' == 'x64'", b"false")
     made_for = consumer([packages[0], broken], runtime, layout=layout("mono"))
@@ -188,6 +189,7 @@ def test_a_library_that_is_copied_below_the_application_alone_is_told(tmp_path, 
     assert (ended.status, next_to_it(looked_at)) == (3, [missing])
 
 
+@pytest.mark.builds
 def test_without_mono_it_is_not_run(tmp_path, packages):
     environment = dict(dotnet_environment())
     environment["PATH"] = str(dotnet.find(environment).parent)
@@ -206,6 +208,7 @@ def test_a_mono_without_reference_assemblies_is_not_enough(tmp_path):
         mono.find({"PATH": str(program.parent)})
 
 
+@pytest.mark.builds
 def test_an_older_assembly_that_is_the_newer_one_is_told(tmp_path, packages, runtime):
     newer = members(packages[0])["lib/netstandard2.1/Demo.dll"]
 
@@ -234,6 +237,7 @@ def test_another_package_of_the_same_name_is_told(tmp_path, packages, runtime):
     assert wrong.startswith("NuGet installed a Demo.0.1.0.nupkg")
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("name", [entry.name for entry in layouts.LAYOUTS if entry.needs_sdk])
 def test_what_needs_a_newer_sdk_says_so_with_an_old_one(tmp_path, packages, name):
     made_for = consumer(packages, layout=layout(name))
@@ -309,6 +313,7 @@ INSTEAD = b"""<Project>
 """
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("missing", "targets", "rid", "wrong"),
     [
