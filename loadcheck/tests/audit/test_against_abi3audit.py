@@ -17,7 +17,7 @@ SEES_LESS = {
 }
 """Bad subjects that abi3audit lets pass, and why."""
 SEES_MORE = {
-    "a name of CPython that is not stable; the entries of other modules": "abi3audit does not know PEP 793's PyModExport",
+    "a name of CPython that is not stable; the entries of other modules": "it does not know PEP 793's PyModExport",
 }
 """Good subjects that abi3audit refuses, and why."""
 ALL = [case for part in (tags, macos, windows) for case in part.CASES if case.code == "LB309"]
