@@ -33,7 +33,7 @@ OTHERS = {
     "codesign": {"--force"},
     "dnf": {"install"},
     "dotnet": {"add", "pack"},
-    "git": {"log", "stash"},
+    "git": {"add", "checkout", "log", "stash"},
     "install_name_tool": {"-change", "-delete_rpath"},
     "loadcheck": {"--explain", "--write-baseline", "env"},
     "npm": {"install", "pack", "uninstall"},

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from tests.advice.following import list_commands, list_options, write_setting
-from tests.client import BOUND, CONFIG, edit, write_client
+from tests.client import BOUND, CONFIG, edit, write_client, write_files
 from tests.conftest import ROOT
 from tests.programs import assert_success
 
@@ -158,6 +158,74 @@ def test_a_kind_of_package_that_no_job_publishes(tiny, start_in, follow):
     assert refused.returncode == 1
     assert_success(follow(refused, at=tiny))
     assert_success(start_in("ci", "--check", at=tiny))
+
+
+def check_after(project, start_in, advised, change=None):
+    """Holds that a workflow is out of date, and that it is not after the printed command or else a change to it."""
+    refused = start_in("ci", "--check", at=project)
+    assert refused.returncode == 1
+    [[_, *words]] = {tuple(words) for words in list_commands(advised(refused))}
+    if change is None:
+        assert_success(start_in(*words, at=project))
+    else:
+        change(project / ".github/workflows/latebind.yml")
+    assert_success(start_in("ci", "--check", at=project))
+
+
+def without_job(name):
+    def change(file):
+        head, _, rest = file.read_text("utf-8").partition(f"\n  {name}:\n")
+        lines = rest.splitlines(keepends=True)
+        end = next(at for at, line in enumerate(lines) if line.startswith("  ") and line[2].isalpha())
+        file.write_text(f"{head}\n{''.join(lines[end:])}", encoding="utf-8")
+
+    return change
+
+
+@pytest.mark.parametrize("change", [None, without_job("nuget")])
+@pytest.mark.advice("Run latebind ci --force, or remove the job.")
+def test_a_job_that_publishes_nothing(tiny, start_in, advised, change):
+    assert_success(start_in("ci", at=tiny))
+    edit(tiny / "latebind.toml", 'nuget = { id = "Tiny" }\n', "")
+    check_after(tiny, start_in, advised, change)
+
+
+ROW = "          - { target: linux-x64, runner: ubuntu-24.04 }\n"
+ARM = "          - { target: linux-arm64, runner: ubuntu-24.04-arm }\n"
+
+
+@pytest.mark.parametrize("rows", [None, ROW + ARM])
+@pytest.mark.advice("Run latebind ci --force, or add {} to the job.")
+def test_a_target_that_no_job_tests(tiny, start_in, advised, rows):
+    write_files(tiny, {"tests/test_tiny.py": ""})
+    assert_success(start_in("ci", at=tiny))
+    edit(tiny / "latebind.toml", '"linux-x64"', '"linux-x64", "linux-arm64"')
+    check_after(tiny, start_in, advised, rows and (lambda file: edit(file, ROW, rows)))
+
+
+@pytest.mark.parametrize("rows", [None, ROW])
+@pytest.mark.advice("Run latebind ci --force, or remove {} from the job.")
+def test_a_job_for_a_target_that_is_gone(tiny, start_in, advised, rows):
+    write_files(tiny, {"tests/test_tiny.py": ""})
+    edit(tiny / "latebind.toml", '"linux-x64"', '"linux-x64", "linux-arm64"')
+    assert_success(start_in("ci", at=tiny))
+    edit(tiny / "latebind.toml", ', "linux-arm64"', "")
+    check_after(tiny, start_in, advised, rows and (lambda file: edit(file, ROW + ARM, rows)))
+
+
+@pytest.mark.advice(
+    "note: {}: package.{}.component: no CMake file names {}\n  help: latebind pack fails if no install() rule has "
+    "COMPONENT {}"
+)
+def test_a_component_that_no_cmake_file_names(tiny, start_in, advised):
+    edit(tiny / "latebind.toml", '"tiny"', '"tyni"')
+    noted = start_in("plan", at=tiny)
+    word = advised(noted).split()[-1]
+    failed = start_in("pack", at=tiny)
+    assert failed.returncode == 2
+    assert word in failed.stderr
+    edit(tiny / "native/CMakeLists.txt", "COMPONENT tiny", f"COMPONENT {word}")
+    assert "note" not in start_in("plan", at=tiny).stderr
 
 
 @pytest.mark.parametrize(

@@ -96,15 +96,25 @@ def test_a_share_that_is_missing(project, start_in, advised):
 
 
 @pytest.mark.advice(
-    "Add a consumer to [verify] and run latebind verify, or give a reason in {}: ",
-    '[release] unverified = { "{}" = "REASON" }',
+    "Add a consumer to [verify] and run latebind verify", 'write unverified = { "{}" = "REASON" } below [release] of {}'
 )
 def test_a_package_that_no_test_case_installs(project, start_in, advised):
     edit(project / "latebind.toml", "wheel = {", 'nuget = { id = "Engine" }\nwheel = {')
     assert_success(start_in("verify", at=project))
     refused = start_in("gate", at=project)
     assert refused.returncode == 1, refused.stdout
-    assert advised(refused)
-    value = list_settings(" ".join((refused.stdout + refused.stderr).split()))["unverified"]
+    value = list_settings(advised(refused))["unverified"]
     write_setting(project / "latebind.toml", "release", "unverified", value)
+    assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.advice("Fix what the report says of {}, and run latebind verify")
+def test_a_package_whose_test_cases_failed(project, start_in, follow):
+    smoke = project / "verify/smoke.py"
+    kept = smoke.read_text("utf-8")
+    smoke.write_text("raise SystemExit(1)\n", encoding="utf-8")
+    assert start_in("verify", at=project).returncode == 1
+    refused = start_in("gate", at=project)
+    smoke.write_text(kept, encoding="utf-8")
+    assert_success(follow(refused, at=project))
     assert_success(start_in("gate", at=project))

@@ -171,7 +171,7 @@ def _find_tags(config: Config, origin: Origin) -> Iterator[Blocker]:
         other = (
             ""
             if is_for(tag, name, version)
-            else f" If it is a tag of something else, name this one's: --tag v{version}."
+            else f" If it is a tag of something else, --tag v{version} names this one's."
         )
         why = f"is a tag of {version} on the commit {commit}, but the packages are from {origin.commit}"
         yield Blocker(subject=f"tag {tag}", why=why, fix=f"{fix}{other}")

@@ -438,7 +438,7 @@ def test_without_the_packages_the_kinds_in_the_report_count(configure):
     assert "not verified: no test case of jar passed" in {blocker.why for blocker in gate.blockers}
 
 
-@pytest.mark.parametrize(("state", "word"), [("failed", "-k sdist"), ("not run", "-k sdist"), ("", "Add a consumer")])
+@pytest.mark.parametrize(("state", "word"), [("failed", "Fix what"), ("not run", "Fix what"), ("", "Add a consumer")])
 def test_an_sdist_that_pip_did_not_build_is_not_verified(configure, state, word):
     sdist = PackageFile(name="tiny-1.2.3.tar.gz", kind="sdist")
     case = {"kind": "sdist", "consumer": "pip", "runtime": "", "version": "", "scenario": "from-sdist"}

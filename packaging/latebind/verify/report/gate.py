@@ -286,8 +286,8 @@ def _find_unverified(
         untested = [f"{kind}/{rid}" for rid in rids if (kind, rid) not in passed] if rids else [kind] * (not is_tested)
         for key in untested if kind not in excused else ():
             if key not in excused:
-                reason = f'[release] unverified = {{ "{key}" = "REASON" }}'
-                fix = f"{_advise_verifying(report, kind, key)} (or give a reason in {config.file.name}: {reason})"
+                reason = f'write unverified = {{ "{key}" = "REASON" }} below [release] of {config.file.name}'
+                fix = f"{_advise_verifying(report, kind, key)}, or {reason}"
                 why = f"not verified: no test case of {key} passed"
                 yield Blocker(subject=package.name, why=why, fix=fix)
 
@@ -299,7 +299,7 @@ def _advise_verifying(report: Report, kind: str, key: str) -> str:
         return "Add a consumer to [verify] and run latebind verify"
     if all(result.outcome is State.NOT_RUN for result in results) and key != kind:
         return _run_elsewhere(results[0].target)
-    return f"Fix what the report says of {key}, and run latebind verify -k {kind}/"
+    return f"Fix what the report says of {key}, and run latebind verify"
 
 
 def _read(path: Path, form: ProjectFormat) -> PackageFile:
