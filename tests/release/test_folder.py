@@ -125,9 +125,8 @@ UNLIKE = "differs from what latebind makes from the packages and reports"
         ),
         (
             "api/api.json",
-            json.dumps({"version": "9", "exports": {"x": ["a", "b"]}, "n": 7}).encode(),
-            'differs from the packages and reports: version is "9" instead of "1.2.3"; '
-             'exports.x[0] is "a" instead of "f"; exports.x[1] is "b" instead of "g"',
+            json.dumps({**SURFACE, "n": 7, "p": 1, "q": 2, "r": 3}).encode(),
+            "differs from the packages and reports: n is 7 instead of 1; p is 1 instead of null; q is 2 instead of null",
         ),
         (
             "api/api.json",
