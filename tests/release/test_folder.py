@@ -94,6 +94,7 @@ def test_a_folder_is_a_release_if_it_has_checksums_or_a_manifest(folder, kept):
         check_release(folder / "index.html")
 
 
+DIFFERS = "differs from the packages and reports:"
 UNLIKE = "differs from what latebind makes from the packages and reports"
 
 
@@ -111,32 +112,32 @@ UNLIKE = "differs from what latebind makes from the packages and reports"
         (
             "api/api.json",
             json.dumps({**SURFACE, "n": 2}).encode(),
-            "differs from the packages and reports: n is 2 instead of 1",
+            f"{DIFFERS} n is 2 instead of 1",
         ),
         (
             "api/api.json",
             json.dumps({**SURFACE, "exports": {"x": ["f", "h"]}, "more": True}).encode(),
-            'differs from the packages and reports: exports.x[1] is "h" instead of "g"; more is true instead of null',
+            f'{DIFFERS} exports.x[1] is "h" instead of "g"; more is true instead of null',
         ),
         (
             "api/api.json",
             json.dumps({**SURFACE, "exports": {"x": ["f"]}}).encode(),
-            "differs from the packages and reports: exports.x is a list of 1 instead of a list of 2",
+            f"{DIFFERS} exports.x is a list of 1 instead of a list of 2",
         ),
         (
             "api/api.json",
             json.dumps({**SURFACE, "n": 7, "p": 1, "q": 2, "r": 3}).encode(),
-            "differs from the packages and reports: n is 7 instead of 1; p is 1 instead of null; q is 2 instead of null",
+            f"{DIFFERS} n is 7 instead of 1; p is 1 instead of null; q is 2 instead of null",
         ),
         (
             "api/api.json",
             json.dumps({**SURFACE, "n": "x" * 80}).encode(),
-            f'differs from the packages and reports: n is "{"x" * 79}... instead of 1',
+            f'{DIFFERS} n is "{"x" * 79}... instead of 1',
         ),
         (
             "api/api.json",
             json.dumps({**SURFACE, "n": "x" * 78}).encode(),
-            f'differs from the packages and reports: n is "{"x" * 78}" instead of 1',
+            f'{DIFFERS} n is "{"x" * 78}" instead of 1',
         ),
         ("evil.sh", b"rm", "is not part of a release"),
         ("reports/evil.html", b"", "is not part of a release"),
