@@ -1,10 +1,14 @@
 """What changed of a release's public surface, and whether its version may."""
 
+from pathlib import Path
+
 import pytest
 
 from latebind.errors import InputError
+from latebind.model import Artifact
 from latebind.release import api
-from latebind.release.api import Surface, changes, may_break, read_surface
+from latebind.release.api import Surface, changes, may_break, read_surface, surface
+from latebind.release.packages import ReleasePackage
 
 OLD = Surface(
     "1.2.3",
@@ -74,3 +78,51 @@ def test_the_page_marks_what_breaks():
     assert "# Public API of 1.3.0 since 1.2.3" in page
     assert "- removed (**breaks callers**): `x: x_add (linux-x64)`" in page
     assert "no earlier release" in api.api_markdown(None, OLD, ())
+
+
+def package(file, exports, headers=None):
+    artifact = Artifact(path=Path(file), kind="wheel", sha256=f"sha of {file}", size=1)
+    return ReleasePackage(
+        artifact=artifact, name="x", version="1.0", targets=(), exports=exports, headers=headers or {}
+    )
+
+
+def test_the_surface_is_that_of_all_packages():
+    packages = [
+        package("a.whl", {"x": {"linux-x64": ("f", "g")}, "y": {"linux-x64": ()}}),
+        package("b.whl", {"x": {"win-x64": ("f",)}}, {"x.h": "int f(void);"}),
+        package("c.nupkg", {"x": {"linux-x64": ("f", "g"), "win-x64": ("f",)}}, {"y.h": "int g(void);"}),
+        package("d.tar.gz", {}),
+    ]
+    assert surface("1.0", packages) == Surface(
+        "1.0",
+        {"x": {"linux-x64": ["f", "g"], "win-x64": ["f"]}, "y": {"linux-x64": []}},
+        {"x.h": {"f": "int f(void)"}, "y.h": {"g": "int g(void)"}},
+        {file: f"sha of {file}" for file in ("a.whl", "b.whl", "c.nupkg", "d.tar.gz")},
+    )
+
+
+@pytest.mark.parametrize("odd", [1, 4, 5, 6])
+def test_two_libraries_of_one_name_are_refused_with_the_first_names_in_which_they_differ(odd):
+    more = tuple(f"f{number}" for number in range(odd))
+    packages = [package("a.whl", {"x": {"linux-x64": ("a",)}}), package("b.whl", {"x": {"linux-x64": ("a", *more)}})]
+    with pytest.raises(InputError) as caught:
+        surface("1.0", packages)
+    assert caught.value.message.partition("packages: ")[2] == ", ".join(more[:5])
+    assert caught.value.where == "b.whl"
+
+
+def test_removals_come_before_changes_and_additions():
+    headers = {"x_add": "int x_add(long)", "x_new": "int x_new(void)"}
+    new = Surface("2.0.0", {"x": {"linux-x64": ["x_a"]}}, {"x.h": headers})
+    assert [(change.how, change.what) for change in changes(OLD, new)] == [
+        ("removed", "x.h: enum x_code { A = 0 }"),
+        ("removed", "x.h: int x_old(void)"),
+        ("removed", "x: x_add (linux-x64)"),
+        ("removed", "x: x_add (win-x64)"),
+        ("removed", "x: x_old (linux-x64)"),
+        ("removed", "x: x_old (win-x64)"),
+        ("changed", "x.h: int x_add(int) -> int x_add(long)"),
+        ("added", "x.h: int x_new(void)"),
+        ("added", "x: x_a (linux-x64)"),
+    ]

@@ -70,3 +70,48 @@ def test_more_at_the_end_of_a_struct_or_enum_is_growth_and_nothing_else_is(old, 
 @pytest.mark.parametrize("text", ["", "}", "{{{", "/* never closed", "#define", "typedef", ";;;", "int f("])
 def test_no_text_is_too_odd(text):
     assert isinstance(declarations(text), dict)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("int f(void);", {"f": "int f(void)"}),  # from its first letter on
+        ("f(void);int g;", {"f": "f(void)", "g": "int g"}),
+        ("struct s { int a; };", {"s": "struct s { int a; }"}),
+        (
+            "union u { struct { int a; } b; int c; }; int d;",
+            {"u": "union u { struct { int a; } b; int c; }", "d": "int d"},
+        ),
+        ('extern "C" { int f(void); } int g(void);', {"f": "int f(void)", "g": "int g(void)"}),
+        ("int unfinished", {}),
+        (";;", {}),
+        ("", {}),
+        ("typedef void (*on_end)(int);", {"on_end": "typedef void (*on_end)(int)"}),
+        ("void set(void (*on_end)(int));", {"set": "void set(void (*on_end)(int))"}),
+        ("static inline int f(int a) { return g(a); };", {"f": "static inline int f(int a) { return g(a); }"}),
+        ("typedef int number;", {"number": "typedef int number"}),
+        ("#define A 1\n#define B\n#define C \\\n  2\n", {"#A": "#define A 1", "#C": "#define C 2"}),
+        ("#define X __declspec(dllexport)\n#define Y __attribute__((x))\n", {}),
+    ],
+)
+def test_each_declaration_has_a_name(text, found):
+    assert declarations(text) == found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "grew"),
+    [
+        ("struct s { int a; }", "struct s { int a; int b; }", True),
+        ("struct s { int a; }", "struct s { int a; }", True),
+        ("struct s { int a; }", "struct s { int b; int a; }", False),
+        ("struct s { int a; int b; }", "struct s { int a; }", False),
+        ("enum e { A, B }", "enum e { A, B, C }", True),
+        ("enum e { A, B }", "enum e { A, C, B }", False),
+        ("typedef struct s { int a; } s", "typedef struct s { int a; int b; } s", True),
+        ("int f(int)", "int f(int, int)", False),
+        ("struct s { int a; }", "int s", False),
+        ("int s", "struct s { int a; }", False),
+    ],
+)
+def test_only_members_at_the_end_break_nobody(old, new, grew):
+    assert only_grew(old, new) is grew

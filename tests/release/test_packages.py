@@ -3,11 +3,13 @@
 import json
 
 import pytest
+from tests.audit.corpus import Compiler
 
 from latebind.errors import InputError
 from latebind.release.packages import read_packages
 from latebind.system.archive import Entry, write_tar, write_zip
 from latebind.tables.targets import npm_platform
+from loadcheck.archive import sha256
 from tests.client import pack_project, write_portable
 from tests.sdkclient import SDK, write_sdk_client
 
@@ -67,3 +69,51 @@ def test_any_other_file_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="is not a package of a release"):
         read_packages(tmp_path)
+
+
+BILL = {"bomFormat": "CycloneDX", "components": [], "metadata": {"component": {}, "tools": {"components": []}}}
+
+
+def test_what_a_package_holds_is_told_by_its_bytes_and_folders(tmp_path, monkeypatch):
+    monkeypatch.setattr("latebind.release.packages.read_sbom", lambda data, _: json.loads(data))
+    library = Compiler(tmp_path).library("int b_two(void) { return 2; } int a_one(void) { return 1; }").read_bytes()
+    runtimes, bill = "runtimes/linux-x64/native", json.dumps(BILL).encode()
+    members = {
+        "Tiny.nuspec": b"<package/>",
+        f"{runtimes}/libtiny.so": library,
+        f"{runtimes}/notes.txt": b"no library",
+        f"{runtimes}/deep/libdeep.so": library,  # nothing loads it from there
+        "runtimes/haiku-x64/native/libodd.so": library,
+        "build/libelsewhere.so": library,
+        "build/native/include/tiny/tiny.h": b"int a_one(void);\xff",
+        "build/native/other.h": b"int no;",
+        "_manifest/latebind.cdx.json": bill,
+    }
+    (tmp_path / "dist").mkdir()
+    write_zip(tmp_path / "dist/Tiny.1.2.3.nupkg", [Entry(name=name, data=data) for name, data in members.items()])
+    (tmp_path / "dist/.record").write_text("", encoding="utf-8")
+    (package,) = read_packages(tmp_path / "dist")
+    assert (package.name, package.version, package.targets) == ("Tiny", "1.2.3", ("linux-x64",))
+    assert package.exports == {"tiny": {"linux-x64": ("a_one", "b_two")}}
+    assert (package.bill, package.bill_file) == (bill, "Tiny.1.2.3.nupkg.cdx.json")
+    assert package.headers == {"tiny/tiny.h": "int a_one(void);\ufffd"}
+    file = tmp_path / "dist/Tiny.1.2.3.nupkg"
+    assert (package.artifact.sha256, package.artifact.size) == (sha256(file), file.stat().st_size)
+
+
+def test_a_wheel_is_for_the_targets_of_its_name_if_it_has_a_library(tmp_path):
+    library = Compiler(tmp_path).library("int a_one(void) { return 1; }").read_bytes()
+    (tmp_path / "dist").mkdir()
+    for name, files in {
+        "native-1.0-py3-none-manylinux_2_28_x86_64.whl": {"native/libtiny.so.1": library},
+        "pure-1.0-py3-none-manylinux_2_28_x86_64.whl": {"pure/x.py": b""},
+    }.items():
+        write_zip(tmp_path / "dist" / name, [Entry(name=path, data=data) for path, data in files.items()])
+    native, pure = read_packages(tmp_path / "dist")
+    assert (native.targets, native.exports) == (("linux-x64",), {"tiny": {"linux-x64": ("a_one",)}})
+    assert (pure.targets, pure.exports) == ((), {})
+
+
+def test_packages_are_in_a_folder(tmp_path):
+    with pytest.raises(InputError, match="is not a folder"):
+        read_packages(tmp_path / "none")
