@@ -140,6 +140,8 @@ def test_symbols_that_systems_lack_are_listed_for_their_own_family_of_tags():
     assert platforms.list_forbidden(old, "libz.so.1")
     assert platforms.list_forbidden(old, "libz.so.1") >= platforms.list_forbidden(new, "libz.so.1")
     assert platforms.list_forbidden(old, "libnothing.so") == frozenset()
+    assert platforms.list_forbidden(old, "libc.so.6")
+    assert platforms.list_forbidden(musl, "libc.so.6") == frozenset()
     assert platforms.list_forbidden(musl, "libz.so.1") != platforms.list_forbidden(old, "libz.so.1")
 
 
