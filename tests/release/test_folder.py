@@ -358,6 +358,7 @@ def test_twenty_reasons_are_shown_and_the_others_counted(inputs, tmp_path, monke
     derive_as(monkeypatch, blockers=[Blocker(subject=f"s{one}", why=f"why {one}", fix="Fix.") for one in range(number)])
     with pytest.raises(GateError, match="the gate failed:") as caught:
         make_release(inputs, tmp_path / "out", dry_run=False)
+    assert caught.value.exit_status == 1
     lines = caught.value.message.splitlines()
     assert lines[1:] == [
         text for one in range(shown) for text in (f"s{one}: why {one}", "  Fix.")
