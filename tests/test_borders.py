@@ -11,6 +11,7 @@ LATENN = re.compile(r"""(?:ROOT|\]) / ["']latenn["'/]|\blatenn_(?:here|packages|
 """How a test reaches latenn's files or packages."""
 OF_THE_REPOSITORY = {
     "test_borders.py": "this table",
+    "advice/test_loader.py": "tries the advice of latenn's npm packages",
     "test_docs.py": "the pages of latenn are on the site",
     "ci/test_cibuildwheel.py": "builds latenn's wheels with cibuildwheel",
     "ci/test_reference.py": "the reference of latenn is on the site",

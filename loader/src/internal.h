@@ -154,12 +154,6 @@ char* lb_record_json(const lb_record* record); /* the caller frees; NULL when ou
 
 /* Whether this very thread is looking for what `binding` will hold: the runtime that it opens called back. */
 int lb_is_opening(const void* binding);
-/* Whether another thread was looking for it when this process was forked, longer than the fork could wait. */
-int lb_is_half_open(const void* binding);
-#define LB_HALF_OPEN                                                                                                \
-  " was being opened when this process was forked, and is half open here. Make the first call before the fork, or " \
-  "run "                                                                                                            \
-  "another program (exec)."
 /* Notes that this thread begins to use the system's loader; lb_end_opening() takes the result. */
 size_t lb_begin_opening(const void* binding);
 void lb_end_opening(size_t opening);

@@ -27,7 +27,6 @@ typedef struct lb_opening {
 } lb_opening;
 
 static lb_opening lb_openings[LB_OPENINGS];
-static char lb_nobody;         /* the thread of what stays half open in a child */
 static void* volatile lb_fork; /* the thread that forks */
 
 /* Where the stack is now. It grows down on every processor that the loader knows. */
@@ -185,28 +184,13 @@ void lb_after_fork(void) {
   lb_os_exchange(&lb_fork, (void*)lb_os_thread(), NULL);
 }
 
-static int lb_is_nobodys(const lb_opening* opening) {
-  return lb_os_load(&opening->thread) == &lb_nobody;
-}
-
-int lb_is_half_open(const void* binding) {
-  for (size_t i = 0; i < LB_OPENINGS; i++) {
-    if (lb_is_nobodys(&lb_openings[i]) && lb_openings[i].binding == binding) return 1;
-  }
-  return 0;
-}
-
 /* The child's thread has the address of the one that forked, but another number. */
 void lb_after_fork_in_child(void) {
   void* self = (void*)lb_os_thread();
   lb_os_publish(&lb_fork, NULL);
   for (size_t i = 0; i < LB_OPENINGS; i++) {
     lb_opening* opening = &lb_openings[i];
-    if (lb_is_nobodys(opening)) continue;
-    if (lb_os_load(&opening->thread) != self && lb_os_load(&opening->was_awaited)) {
-      lb_os_publish(&opening->number, NULL);
-      lb_os_publish(&opening->thread, &lb_nobody);
-    } else if (lb_os_load(&opening->thread) != self) {
+    if (lb_os_load(&opening->thread) != self) {
       lb_clear(opening);
     } else if (lb_os_load(&opening->number)) {
       lb_os_publish(&opening->number, (void*)lb_os_thread_number());

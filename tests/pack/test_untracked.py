@@ -92,7 +92,7 @@ def test_a_named_file_must_be_tracked(tree):
     assert find_untracked(tree) == ("local_page.md",)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+@pytest.mark.skipif(os.name == "nt", reason="not run: links need rights on Windows")
 def test_a_tracked_link_to_a_file_that_is_not_tracked_is_named(tree):
     write_files(tree, {"local_model.onnx": "model"})
     (tree / "native/model.onnx").symlink_to("../local_model.onnx")

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "os.h"
+#include "os_posix.h"
 
 enum { MAX_IMAGES = 64, PAGE = 4096 };
 
@@ -25,6 +26,16 @@ typedef struct image {
 static image images[MAX_IMAGES];
 static uint32_t count;
 static const void* program;
+
+/* What os_posix.c has, for a process that lacks nothing and has entered no other root folder. */
+lb_place lb_say_errno(int error, char* why, size_t why_size) {
+  snprintf(why, why_size, "%s", strerror(error));
+  return LB_PLACE_REFUSED;
+}
+
+int lb_os_is_elsewhere(void) {
+  return 0;
+}
 
 uint32_t _dyld_image_count(void) {
   return count;
