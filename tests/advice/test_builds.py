@@ -226,7 +226,13 @@ def test_the_sources_are_changed_as_the_message_says(tiny, start_in, advised, co
 )
 def test_a_stub_without_headers(tmp_path, start_in, advised):
     project = copy_client("drop-in", tmp_path / "tiny", latebind=BOUND + "drop_in = true\n")
-    edit(project / SOURCE, "const void* OrtGetApiBase(void);", "#include <onnxruntime_c_api.h>")
+    edit(project / SOURCE, "const void*", "#include <onnxruntime_c_api.h>\nconst void*", 1)
+    edit(
+        project / CMAKE,
+        "find_package(latebind CONFIG",
+        "find_package(onnxruntime REQUIRED)\nfind_package(latebind CONFIG",
+    )
+    edit(project / CMAKE, "latebind::onnxruntime", "onnxruntime::onnxruntime")
     advice = advised(start_in("build", at=project))
     [[_, *words]] = list_commands(advice)
     repository = make_repository(tmp_path / "repository", "v1.20.0")
