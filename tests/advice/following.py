@@ -24,8 +24,8 @@ def find_advice(template: str, printed: str) -> str | None:
 def _find_in_line(parts: list[str], line: str) -> str | None:
     begin = line.find(parts[0])
     end = begin
-    for part in parts:
-        end = line.find(part, end) if part is not parts[-1] else line.rfind(part)
+    for at, part in enumerate(parts, 1):
+        end = line.find(part, end) if at < len(parts) else line.rfind(part)
         if begin < 0 or end < begin:
             return None
         end += len(part)

@@ -344,3 +344,30 @@ def test_wrong_words(tiny, start_in, advised, words):
     refused = start_in(*words, at=tiny)
     [[_, *asked]] = [advised(refused).partition("See ")[2].rstrip(".").split()]
     assert "usage: latebind" in assert_success(start_in(*asked, at=tiny))
+
+
+@pytest.mark.parametrize("left", ["--target", "--python"])
+@pytest.mark.advice("Make several matrices: name fewer targets with --target, or fewer Pythons with --python.")
+def test_a_matrix_of_too_many_jobs(tmp_path, start_in, advised, left):
+    folder = write_client(tmp_path / "tiny", latebind=CONFIG + '\n[verify]\npython = "native/tiny.c"\n')
+    edit(folder / "latebind.toml", '"linux-x64"', '"linux-x64", "linux-arm64"')
+    given = {"--target": ["linux-x64", "linux-arm64"], "--python": ["3.11"]}
+    if left == "--python":
+        given = {"--target": ["linux-x64"], "--python": ["3.11", "3.12"]}
+
+    def make(at):
+        words = [word for option, values in given.items() for value in values[:at] for word in (option, value)]
+        return start_in("matrix", "--max-jobs", "1", *words, at=folder)
+
+    assert left in list_options(advised(make(2)))
+    assert_success(make(1))
+
+
+@pytest.mark.advice("List its functions below [runtime.describe.stub].")
+def test_a_description_without_functions(tmp_path, start_in, advised):
+    described = tmp_path / "z3.toml"
+    described.write_text(Z3.partition("[stub]")[0], encoding="utf-8")
+    words = ("stub", described, "--source", "--output", "out")
+    assert advised(start_in(*words, at=tmp_path))
+    described.write_text(Z3, encoding="utf-8")
+    assert_success(start_in(*words, at=tmp_path))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
-from tests.advice.following import list_settings, write_setting
+from tests import epclient as provider
+from tests.advice.following import list_commands, list_settings, write_setting
 from tests.client import BOUND, CONFIG, edit, write_client
 from tests.conftest import ROOT
 from tests.programs import assert_success
+from tests.test_headers import ORT, make_repository
 
 OWN = (ROOT / "examples/own-runtime/latebind.toml").read_text("utf-8").replace('python = "verify/smoke.py"', "")
 """A runtime that the project describes."""
@@ -30,6 +34,24 @@ def settings(table, *keys):
 def without(line):
     """Remove what the advice says that can be removed."""
     return lambda file, _: edit(file, line, "", 1)
+
+
+PROVIDER = provider.CONFIG.replace('license_file = "LICENSE"\n', "")
+OTHER_PROVIDER = (
+    '\n[package.other]\ncomponent = "other"\nep = { id = "other", names = ["Other"], minimum = "1.24.1" }\n'
+)
+RUNTIME = '[[runtime]]\npreset = "onnxruntime"\nminimum = "1.23.1"\n\n'
+VARIANT = """[[runtime.describe.variants]]
+minimum = "5.1"
+files.linux = ["libz3.so.5"]
+python = { folder = "z3/lib", extras = { solver = "z3-solver" } }
+
+"""
+TWO_RUNTIMES = (
+    BOUND
+    + CONFIG[CONFIG.index("[package.tiny]") : CONFIG.index("wheel =")].replace("tiny", "two")
+    + 'runtime = "openvino"\nnuget = { id = "Two" }\n\n[[runtime]]\npreset = "openvino"\nminimum = "2025.1"\n'
+)
 
 
 def trial(advice, config, *faults, then):
@@ -240,6 +262,59 @@ TRIALS = [
         then=lambda file, _: edit(file, 'source = "python"\n', 'source = "native"\n'),
     ),
     trial(
+        "Shorten it; package.{}.nuget.description may be longer.",
+        PROVIDER,
+        ('"Runs models on a tiny NPU"', f'"{600 * "x"}"'),
+        then=lambda file, _: (
+            edit(file, 600 * "x", "Runs models on a tiny NPU"),
+            write_setting(file, "package.tiny", "nuget", f'{{ id = "Tiny", description = "{600 * "x"}" }}'),
+        ),
+    ),
+    trial(
+        "Remove the [[runtime]]: ONNX Runtime passes its functions to an execution provider.",
+        PROVIDER,
+        ("[package.tiny]", f"{RUNTIME}[package.tiny]"),
+        then=without(RUNTIME),
+    ),
+    trial(
+        "Use one minimum for all, or a project with its own latebind.toml for each minimum.",
+        PROVIDER + OTHER_PROVIDER,
+        then=lambda file, _: edit(file, "1.24.1", "1.23.1"),
+    ),
+    trial(
+        "Use one minimum for all, or a project with its own latebind.toml for each minimum.",
+        PROVIDER + OTHER_PROVIDER,
+        then=without(OTHER_PROVIDER),
+    ),
+    trial(
+        "Remove {}, or write it below [[variants]].",
+        OWN,
+        ('python = { folder = "z3/lib", extras = { solver = "z3-solver" } }\n', ""),
+        ('files.macos = ["libz3.dylib", "libz3.*.dylib"]\nfiles.windows = ["libz3.dll"]\n', ""),
+        (', "osx-arm64"', ""),
+        ("[targets]", f"{VARIANT}[targets]"),
+        then=without('files.linux = ["libz3.so", "libz3.so.*"]\n'),
+    ),
+    trial(
+        "Add [verify.own.{}] with data of its own.",
+        TWO_RUNTIMES + '\n[verify]\ndata = { script = "native/tiny.c", requires = { "1.20" = ["numpy"] } }\n',
+        then=lambda file, advice: write_setting(
+            file, advice[advice.index("[") + 1 : advice.index("]")], "data", '{ script = "native/tiny.c" }'
+        ),
+    ),
+    trial(
+        "Write sdk = true for a package with a library of its own.",
+        CONFIG,
+        ('nuget = { id = "Tiny" }', "sdk = true"),
+        ('"python/tiny" }', '"python/tiny", kind = "cpython" }'),
+        then=lambda file, _: (
+            edit(file, "sdk = true", ""),
+            write_setting(file, "package.own", "sdk", "true"),
+            write_setting(file, "package.own", "component", '"own"'),
+            write_setting(file, "package.own", "exports", '["own_*"]'),
+        ),
+    ),
+    trial(
         "Set package.{}.wheel.name.",
         CONFIG.replace('"python/tiny"', '"python/tiny", name = "tiny-"'),
         then=lambda file, _: edit(file, '"tiny-"', '"tiny"'),
@@ -259,3 +334,52 @@ def test_the_key_is_written_as_the_message_says(tmp_path, latebind, advised, con
     assert refused.returncode == 2, refused.stdout
     then(file, advised(refused))
     assert_success(latebind("-C", folder, "plan"))
+
+
+@pytest.mark.advice(
+    'Write build-backend = "hatchling.build", requires = ["hatchling>=1.29", "latebind>=0.1"] and latebind\'s two '
+    "hooks: {}/howto/adopt.md"
+)
+def test_a_backend_without_hooks(tiny, latebind, advised):
+    file = tiny / "python/tiny/pyproject.toml"
+    for key, value in {"build-backend": '"flit_core.buildapi"', "requires": '["flit_core"]'}.items():
+        write_setting(file, "build-system", key, value)
+    change = list_settings(advised(latebind("-C", tiny, "plan")))
+    for key in ("build-backend", "requires"):
+        write_setting(file, "build-system", key, change[key])
+    assert_success(latebind("-C", tiny, "plan"))
+
+
+@pytest.mark.advice("Set package.{}.maven.package to another Java package.")
+def test_two_jars_with_one_class(tiny, latebind, advised):
+    file = tiny / "latebind.toml"
+    two = CONFIG[CONFIG.index("[package.tiny]") : CONFIG.index("wheel =")].replace("tiny", "two")
+    jar = 'maven = { group = "org.acme", name = "NAME", package = "org.acme" }\n'
+    text = CONFIG + jar.replace("NAME", "tiny") + "\n" + two + jar.replace("NAME", "two")
+    file.write_text(text, encoding="utf-8")
+    [_, table, _, _] = advised(latebind("-C", tiny, "plan")).partition("Set ")[2].split()[0].split(".")
+    assert table == "two"
+    edit(file, 'name = "two", package = "org.acme"', 'name = "two", package = "org.acme.two"')
+    assert_success(latebind("-C", tiny, "plan"))
+
+
+def take_from(repository):
+    """The environment in which git takes a folder for ONNX Runtime's repository."""
+    settings = {"COUNT": "1", "KEY_0": f"url.{repository.as_uri()}.insteadOf", "VALUE_0": ORT.headers.repository}
+    return {f"GIT_CONFIG_{key}": value for key, value in settings.items()}
+
+
+@pytest.mark.parametrize("choice", ["name", "run"])
+@pytest.mark.advice("Name the folder of the headers, or run: latebind headers {} {} --output {}")
+def test_a_folder_of_headers_that_is_not_there(tmp_path, start_in, advised, choice):
+    folder = write_client(tmp_path / "tiny", latebind=BOUND + 'drop_in = true\nheaders = "third_party"\n')
+    advice = advised(start_in("plan", at=folder))
+    if choice == "name":
+        edit(folder / "latebind.toml", '"third_party"', '"."')
+    else:
+        repository = make_repository(tmp_path / "repository", "v1.20.0")
+        [[_, *words]] = list_commands(advice)
+        environment = {**os.environ, **take_from(repository), "LATEBIND_CACHE": str(tmp_path / "cache")}
+        assert_success(start_in(*words, at=folder, env=environment))
+        assert list((folder / "native/third_party").glob("*.h"))
+    assert_success(start_in("plan", at=folder))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
@@ -117,4 +118,20 @@ def test_a_package_whose_test_cases_failed(project, start_in, follow):
     refused = start_in("gate", at=project)
     smoke.write_text(kept, encoding="utf-8")
     assert_success(follow(refused, at=project))
+    assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.advice(
+    "Run latebind verify --target {} --output reports/{} with the same dist/ on a machine that runs this target, then "
+    "here: latebind verify --merge reports/verify.json reports/{}/verify.json"
+)
+def test_a_target_that_the_report_lacks(project, start_in, advised):
+    file = project / "reports/verify.json"
+    report = json.loads(file.read_bytes())
+    report["cases"] = [case for case in report["cases"] if case["target"] != "linux-x64"]
+    file.write_text(json.dumps(report), encoding="utf-8")
+    refused = start_in("gate", at=project)
+    assert refused.returncode == 1
+    for _, *words in list_commands(advised(refused)):
+        assert_success(start_in(*words, at=project))
     assert_success(start_in("gate", at=project))

@@ -242,6 +242,18 @@ def test_a_wheel_that_is_unsafe(wheel, tmp_path, start_in, advised):
     assert "outside.txt" in audited.stdout
 
 
+@pytest.mark.parametrize("choice", ["before", "--force"])
+@pytest.mark.advice("Add the SBOM before signing, or remove the signature with --force.")
+def test_a_signed_wheel(wheel, tmp_path, start_in, advised, choice):
+    unsigned = shutil.copy(wheel, tmp_path)
+    info = next(name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" in name).partition("/")[0]
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr(f"{info}/RECORD.jws", "{}")
+    words = ("sbom", "--output", "out")
+    assert list_options(advised(start_in(*words, wheel, at=tmp_path))) == ["--force"]
+    assert_success(start_in(*words, unsigned if choice == "before" else wheel, "--force", at=tmp_path))
+
+
 # ---- verify, as far as nothing is installed ----
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pytest
 
-from tests.advice.following import list_commands
+from latebind.pack.record import RECORD
+from tests.advice.following import find_advice, list_commands, list_options, write_setting
+from tests.advice.test_commands import is_gone
 from tests.client import CONFIG, edit, write_client, write_files
 from tests.programs import assert_success, run_checked
 from tests.verify.test_unplugged import BEGIN, GOOD
@@ -142,3 +145,169 @@ def test_an_sdist_that_pip_cannot_build(project, start_in, advised):
     edit(cmake, "../banner.txt", "banner.txt")
     assert_success(start_in("pack", at=project))
     assert_success(start_in("verify", at=project))
+
+
+# ---- tags ----
+
+
+@pytest.mark.parametrize("which", ["write", "leave out"])
+@pytest.mark.advice("Leave out --tag, or write: --tag {}")
+def test_another_tag_than_that_of_the_run(project, start_in, release, advised, which):
+    environment = {**os.environ, "GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1.2.3"}
+    refused = start_in("release", "--tag", "v1.2.2", at=project, env=environment)
+    named = advised(refused).partition(": ")[2].split()
+    run_checked(*GIT, "-C", project, "tag", "v1.2.3")
+    release(*(named if which == "write" else ()), works=True, env=environment)
+
+
+@pytest.mark.parametrize("which", [slice(2), slice(0)])
+@pytest.mark.advice("Name the tag, such as --tag v1.2.3, or leave the option out.")
+def test_a_tag_without_a_name(project, start_in, release, advised, which):
+    refused = start_in("release", "--tag", "", at=project)
+    named = advised(refused).partition("such as ")[2].partition(",")[0].split()
+    release(*named[which], works=True)
+
+
+@pytest.mark.advice("Set version in latebind.toml to that of the tag, commit, and move the tag; or tag {}.")
+def test_the_tag_of_another_version(project, release, advised):
+    name = advised(release("--tag", "v1.2.4", works=False)).rpartition(" ")[2].rstrip(".")
+    run_checked(*GIT, "-C", project, "tag", name)
+    release("--tag", name, works=True)
+
+
+@pytest.mark.advice("Check out the tag without changes, then run latebind pack, latebind verify and latebind release.")
+def test_the_tag_of_another_commit(project, tagged, release, advised, again):
+    tagged("v1.2.3")
+    advice = advised(release("--tag", "v1.2.3", works=False))
+    run_checked(*GIT, "-C", project, "checkout", "--quiet", "v1.2.3")
+    again(advice)
+    release("--tag", "v1.2.3", works=True)
+
+
+# ---- packages, reports and other files ----
+
+
+@pytest.mark.advice("Pack and verify again: latebind pack --target all, latebind verify.")
+def test_a_package_that_was_changed(project, release, advised, again):
+    wheel = next((project / "dist").glob("*.whl"))
+    wheel.write_bytes(wheel.read_bytes() + b"\0")
+    again(advised(release(works=False)))
+    release(works=True)
+
+
+@pytest.mark.advice("Pack and verify again: latebind pack, latebind verify. Then make the release again.")
+def test_packages_of_another_version(project, release, advised, again):
+    (project / "dist" / RECORD).unlink()
+    for file in ("latebind.toml", "CHANGELOG.md"):
+        edit(project / file, "1.2.3", "1.2.4")
+    commit(project)
+    refused = release(works=False)
+    for line in refused.stderr.splitlines():
+        if "has version" in line:
+            (project / "dist" / line.split("/")[1].partition(":")[0]).unlink()
+    again(advised(refused))
+    release(works=True)
+
+
+@pytest.mark.advice(
+    "Make them with latebind pack, and keep {} with them; actions/upload-artifact needs include-hidden-files: true for "
+    "it."
+)
+def test_packages_without_their_record(project, release, advised, again):
+    (project / "dist" / RECORD).unlink()
+    advice = advised(release(works=False))
+    again(advice)
+    assert (project / "dist" / advice.partition("keep ")[2].split()[0]).is_file()
+    release(works=True)
+
+
+@pytest.mark.advice("Make the packages first: latebind pack.")
+def test_no_packages(project, start_in, advised, again, release):
+    shutil.rmtree(project / "dist")
+    refused = start_in("release", at=project)
+    again(advised(refused))
+    release(works=True)
+
+
+@pytest.mark.advice("Verify these packages: latebind verify --dist DIR --all, and make the release from that report.")
+def test_packages_that_were_not_verified(project, start_in, release, advised):
+    edit(project / "native/tiny.c", "return", "return 0 +", 1)
+    commit(project)
+    assert_success(start_in("pack", at=project))
+    [[_, *words]] = list_commands(advised(release(works=False)))
+    assert_success(start_in(*("dist" if word == "DIR" else word for word in words), at=project))
+    release(works=True)
+
+
+@pytest.mark.advice("Run latebind verify --target {}, and merge its report.")
+def test_test_cases_that_the_report_lacks(project, start_in, release, advised, again):
+    write_setting(project / "latebind.toml", "verify", "required", '["sdist/*"]')
+    write_setting(project / "latebind.toml", "release", "unverified", '{ wheel = "no Python there" }')
+    commit(project)
+    assert_success(start_in("pack", at=project))
+    start_in("verify", "-k", "sdist", at=project)
+    again(advised(release(works=False)))
+    release(works=True)
+
+
+@pytest.mark.advice(
+    "The release workflow verifies each target on a machine of its own and merges the reports (latebind verify "
+    "--merge). For what this machine can do: latebind rehearse. To make the folder nevertheless: --dry-run."
+)
+@pytest.mark.advice("Run latebind pack --target all.")
+def test_a_target_without_packages(project, start_in, release, advised, again):
+    edit(project / "latebind.toml", '"linux-x64"', '"linux-x64", "linux-arm64"')
+    assert_success(start_in("verify", "--target", "linux-x64", at=project))
+    refused = release(works=False)
+    assert "--dry-run" in list_options(advised(refused.stderr.partition("help: ")[2]))
+    advised(refused.stderr.partition("help: ")[0])
+    unpacked = release("--dry-run", works=False)
+    assert (project / "out/dry-run/manifest.json").is_file()
+    again(find_advice("Run latebind pack --target all.", unpacked.stdout))
+    assert "no package contains a library" not in start_in("release", "--dry-run", at=project).stdout
+
+
+@pytest.mark.parametrize("given", ["nosuch.json", "latebind.toml", "native"])
+@pytest.mark.advice("Give the api/api.json of an earlier release, or its folder.")
+def test_no_earlier_release(project, start_in, release, advised, given):
+    refused = start_in("release", "--previous", given, at=project)
+    named = advised(refused).partition("Give the ")[2].split()[0]
+    release("--output", "earlier", works=True)
+    release("--previous", f"earlier/{named}", works=True)
+    release("--previous", "earlier", works=True)
+
+
+@pytest.mark.advice("Name the folder that latebind release made.")
+def test_no_release_to_check(project, start_in, release, advised):
+    assert advised(start_in("release", "--check", "dist", at=project))
+    release(works=True)
+    release("--check", "out/1.2.3", works=True)
+
+
+@pytest.mark.parametrize("place", ["CHANGELOG.md", "docs/changes.md"])
+@pytest.mark.advice("Write a changelog with a section ## [{}] - DATE, or name another file: --changelog FILE.")
+def test_no_changelog(project, start_in, release, advised, again, place):
+    (project / "CHANGELOG.md").unlink()
+    advice = advised(start_in("release", at=project))
+    heading = advice.partition("section ")[2].partition(",")[0].replace("DATE", "2026-11-28")
+    write_files(project, {place: f"{heading}\n\n- Adds numbers.\n"})
+    run_checked(*GIT, "-C", project, "add", ".")
+    commit(project)
+    again("latebind pack. latebind verify")
+    release(*(() if place == "CHANGELOG.md" else (*list_options(advice), place)), works=True)
+
+
+@pytest.mark.parametrize("choice", ["commit", "stash"])
+@pytest.mark.advice("Commit them, or put them aside: git stash.")
+def test_a_rehearsal_of_changes(project, start_in, advised, choice):
+    write_files(project, {".github/workflows/latebind.yml": "jobs: [\n"})  # so that the rehearsal ends here
+    run_checked(*GIT, "-C", project, "add", ".")
+    commit(project)
+    edit(project / "native/tiny.c", "return", "return 0 +", 1)
+    refused = start_in("rehearse", at=project)
+    [[_, stash]] = list_commands(advised(refused))
+    if choice == "commit":
+        commit(project)
+    else:
+        run_checked(*GIT, stash, cwd=project)
+    assert is_gone(refused, start_in("rehearse", at=project))

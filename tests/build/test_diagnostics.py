@@ -113,4 +113,4 @@ def test_a_build_without_the_official_headers_says_how_to_get_them(tmp_path, cha
     write_client(tmp_path, latebind=text, **changed)
     with pytest.raises(BuildError) as caught:
         stage_project(tmp_path)
-    assert caught.value.advice.startswith("The stub has no headers. Run: latebind headers onnxruntime 1.19 --output ")
+    assert caught.value.advice.startswith("The stub has no headers. Run `latebind headers onnxruntime 1.19 --output ")

@@ -250,7 +250,7 @@ class Stub:
             for file in installed.files:
                 if file in own and (aside / file).read_bytes() != (prefix / file).read_bytes():
                     text = f"the stubs of {other} and {name} both install {file}"
-                    advice = "Write another stub.library or stub.packages, or choose another folder."
+                    advice = "Write another stub.library, stub.packages or stub.pkg_config, or choose another folder."
                     raise BuildError(text, where=str(prefix), advice=advice)
                 (aside / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(prefix / file, aside / file)

@@ -55,9 +55,7 @@ def find_stale(dist: Path, record: Record, changes: Sequence[str]) -> Iterator[C
     if record.files:
         extra = sorted({path.relative_to(dist).as_posix() for path in list_tree(dist)} - record.files.keys())
         for name in (name for name in extra if find_format(name.rpartition("/")[2]) is not None):
-            yield Contradiction(
-                file=f"{PACKAGES}/{name}", why="was not packed with the others", fix=f"Remove it, or: {fix}"
-            )
+            yield Contradiction(file=f"{PACKAGES}/{name}", why="was not packed with the others", fix="Remove it.")
     for change in changes[:_SHOWN]:
         yield Contradiction(file=PACKAGES, why=f"is out of date: {change} after packing", fix=fix)
 
@@ -70,7 +68,7 @@ def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
         same = version_of(package.version) == Version(version)
     if not same:
         why = f"has version {package.version}, but the release has {version}"
-        yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
+        yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why, fix=f"Remove it. {_AGAIN}")
 
 
 def _minimums(package: ReleasePackage, derived: Derived) -> Iterator[Contradiction]:

@@ -83,7 +83,7 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
         what = "was not built" if nuget.managed else "is not configured (nuget.managed)"
         raise BuildError(f"the managed part of {nuget.id} {what}", where=f"package.{package}")
     if not stages:
-        raise BuildError(f"no target is staged for {nuget.id}", advice="Run `latebind build` first.")
+        raise BuildError(f"no target is staged for {nuget.id}")
     frameworks = tuple(build.framework for build in managed)
     nuspec = describe(config, package, frameworks=frameworks, commit=commit)
     job = _Job(config=config, package=package, stages=stages, outdir=outdir, managed=managed, nuspec=nuspec)

@@ -87,7 +87,7 @@ class LatebindMetadataHook(MetadataHookInterface):
                 f"the project is named {metadata['name']}, "
                 f"but the wheel of {package} is named {config.wheel_name(package)}",
                 where=f"{self.root}/pyproject.toml",
-                advice=f"Rename the project, or set package.{package}.wheel.name in {config.file.name}.",
+                advice='Write package = "...", the package that has this folder as wheel.source.',
             )
         # In an sdist hatchling has filled the fields from PKG-INFO already, and none is dynamic any more.
         dynamic = metadata.get("dynamic", [])

@@ -58,10 +58,6 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
     Raises BuildError with the backend's words, and when it gives the file another name; an earlier file at
     `destination` stays when this fails.
     """
-    if not (source / "pyproject.toml").is_file():
-        raise BuildError(
-            "the wheel source has no pyproject.toml", where=str(source), advice="Set package.<name>.wheel.source."
-        )
     refuse_missing_requirements(source)
     environment = {
         **{key: value for key, value in os.environ.items() if key != TOOLCHAIN_VARIABLE},  # latebind.toml has it

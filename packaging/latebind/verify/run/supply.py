@@ -113,8 +113,6 @@ class Supply:
             return empty
         script = self.root / settings.script
         requires = choose_requirements(settings, version)
-        if not script.is_file():
-            raise InputError("the data script does not exist", where=str(script), advice="Set verify.data.script.")
         folder = self.folder / "data" / hash_parts(_neighbours(script), *requires)
         with self.once(folder) as aside:
             if aside is not None:

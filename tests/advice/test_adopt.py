@@ -1,0 +1,113 @@
+"""Advice of `latebind adopt`: the named command, file or option is given, and the project or the library is read."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+
+import pytest
+
+from tests.advice.following import list_commands, list_options
+from tests.client import copy_client, write_files
+from tests.programs import assert_success, run_checked
+
+pytestmark = pytest.mark.builds
+
+PLAIN = """\
+cmake_minimum_required(VERSION 3.20)
+project(voice VERSION 2.1.0 LANGUAGES C)
+add_library(voice SHARED voice.c)
+"""
+FETCHED = PLAIN + "include(FetchContent)\nFetchContent_Declare(three URL {})\nFetchContent_MakeAvailable(three)\n"
+MINE = """
+name = "mine"
+entry = "mine_version"
+version = "text"
+minimum = "3.0"
+built = "3.1"
+files.linux = ["libmine.so.3"]
+advice = "apt-get install libmine3"
+[stub]
+functions = ["mine_version"]
+"""
+
+
+@pytest.fixture
+def voice(tmp_path):
+    """Copies a project in CMake, with another CMakeLists.txt."""
+    return lambda text: copy_client("voice", tmp_path / "voice", cmakelists=text)
+
+
+@pytest.fixture
+def library(tmp_path):
+    """A library that links another one, which latebind does not know."""
+    mine, user = tmp_path / "libmine.so.3", tmp_path / "libuser.so"
+    write_files(
+        tmp_path,
+        {
+            "mine.c": 'const char* mine_version(void) { return "3.1"; }',
+            "user.c": "const char* mine_version(void); int use(void) { return *mine_version(); }",
+            "mine.toml": MINE,
+        },
+    )
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{mine.name}", tmp_path / "mine.c", "-o", mine)
+    run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", mine, "-o", user)
+    return user
+
+
+@pytest.mark.advice(
+    "for another library, describe it, and name the description, too (--preset FILE.toml): {}/howto/stub.md"
+)
+def test_a_library_that_links_an_unknown_one(library, tmp_path, start_in, advised):
+    [option] = list_options(advised(start_in("adopt", library, at=tmp_path)))
+    assert "next: latebind stub" in assert_success(start_in("adopt", library, option, "mine.toml", at=tmp_path))
+
+
+@pytest.mark.advice(
+    "for another library, build the project, and name a library or program that comes out: latebind adopt FILE"
+)
+def test_a_project_that_links_nothing_known(voice, library, start_in, advised):
+    project = voice(PLAIN)
+    [[_, command, _]] = list_commands(advised(start_in("adopt", at=project)))
+    assert "libuser.so: links libmine.so.3" in assert_success(start_in(command, library, at=project))
+
+
+@pytest.mark.parametrize("choice", ["install", "name"])
+@pytest.mark.advice(
+    "Install or set what CMake asks for, and run this again: it reads CMAKE_PREFIX_PATH and "
+    "CMAKE_POLICY_VERSION_MINIMUM from the environment. Or build the project, and name what comes out: "
+    "latebind adopt FILE"
+)
+def test_a_project_that_asks_for_something(voice, library, tmp_path, start_in, advised, choice):
+    project = voice(f"{PLAIN}find_package(Nosuch CONFIG REQUIRED)\n")
+    advice = advised(start_in("adopt", at=project))
+    if choice == "install":
+        write_files(tmp_path / "prefix", {"lib/cmake/Nosuch/NosuchConfig.cmake": ""})
+        environment = {**os.environ, "CMAKE_PREFIX_PATH": str(tmp_path / "prefix")}
+        assert_success(start_in("adopt", at=project, env=environment))
+    else:
+        [[_, command, _]] = list_commands(advice)
+        assert_success(start_in(command, library, at=project))
+
+
+@pytest.mark.advice("To let the project download its dependencies: latebind adopt --download")
+def test_a_project_that_downloads(voice, tmp_path, start_in, follow):
+    write_files(tmp_path / "three", {"CMakeLists.txt": "add_library(three INTERFACE)\n"})
+    with tarfile.open(tmp_path / "three.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "three", "three")
+    project = voice(FETCHED.format((tmp_path / "three.tar.gz").as_uri()))
+    refused = start_in("adopt", at=project)
+    assert refused.returncode == 2
+    assert_success(follow(refused, at=project))
+
+
+@pytest.mark.slow
+@pytest.mark.advice("Build it as you usually do, and name the wheel: latebind adopt FILE.whl. With -v: all output.")
+def test_a_project_whose_build_fails(packed_once, tmp_path, start_in, advised):
+    write_files(tmp_path, {"setup.py": "raise SystemExit('not this way')\n"})
+    refused = start_in("adopt", at=tmp_path)
+    advice = advised(refused)
+    [[_, command, _]] = list_commands(advice)
+    [wheel] = (packed_once / "dist").glob("*.whl")
+    assert_success(start_in(command, wheel, at=tmp_path))
+    assert "not this way" in start_in("-v", "adopt", at=tmp_path).stderr
