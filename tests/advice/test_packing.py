@@ -290,12 +290,13 @@ def test_an_expression(engine, start_in, advised):
     "Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, JARs verify.java, "
     "SDK archives verify.sdk."
 )
-def test_nothing_to_verify(packed_tiny, start_in, advised):
-    refused = start_in("verify", "--list", at=packed_tiny)
-    assert "verify.python" in advised(refused)
-    (packed_tiny / "smoke.py").write_text("", encoding="utf-8")
-    write_setting(packed_tiny / "latebind.toml", "verify", "python", '"smoke.py"')
-    assert_success(start_in("verify", "--list", at=packed_tiny))
+def test_nothing_to_verify(tiny, start_in, advised):
+    edit(tiny / "latebind.toml", 'wheel = { source = "python/tiny" }\n', "")  # pip tries the sdist of any wheel
+    assert_success(start_in("pack", at=tiny))
+    refused = start_in("verify", "--list", at=tiny)
+    assert "verify.c" in advised(refused)
+    write_setting(tiny / "latebind.toml", "verify", "c", '"native"')
+    assert_success(start_in("verify", "--list", at=tiny))
 
 
 @pytest.mark.parametrize(
