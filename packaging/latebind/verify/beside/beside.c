@@ -17,9 +17,11 @@ __attribute__((visibility("default")))
 int beside_check(const char* path) {
   static char report[1 << 16], error[1000];
   float x[] = {1, 2, 3.5f}, y[3] = {0};
+  beside_model* loaded = NULL;
   if (beside_open(NULL, path, NULL, NULL, report, sizeof report)) {
     fprintf(stderr, "%s\n", report);
-  } else if (beside_run(model, sizeof model, x, y, 3, error, sizeof error)) {
+  } else if (!(loaded = beside_load(model, sizeof model, error, sizeof error)) ||
+             beside_run(loaded, x, y, 3, error, sizeof error)) {
     fprintf(stderr, "%s\n", error);
   } else if (y[0] == 2 && y[1] == 4 && y[2] == 7) {
     return 0;
