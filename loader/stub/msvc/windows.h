@@ -36,13 +36,17 @@ typedef PVOID PSID;
 
 #define ERROR_FILE_NOT_FOUND            2L
 #define ERROR_PATH_NOT_FOUND            3L
+#define ERROR_TOO_MANY_OPEN_FILES       4L
 #define ERROR_ACCESS_DENIED             5L
 #define ERROR_NOT_ENOUGH_MEMORY         8L
 #define ERROR_OUTOFMEMORY               14L
 #define ERROR_NOT_READY                 21L
 #define ERROR_SHARING_VIOLATION         32L
 #define ERROR_BAD_NETPATH               53L
+#define ERROR_UNEXP_NET_ERR             59L
+#define ERROR_NETNAME_DELETED           64L
 #define ERROR_BAD_NET_NAME              67L
+#define ERROR_SEM_TIMEOUT               121L
 #define ERROR_INVALID_NAME              123L
 #define ERROR_MOD_NOT_FOUND             126L
 #define ERROR_PROC_NOT_FOUND            127L
@@ -53,6 +57,8 @@ typedef PVOID PSID;
 #define ERROR_DIRECTORY                 267L
 #define ERROR_DLL_INIT_FAILED           1114L
 #define ERROR_ACCESS_DISABLED_BY_POLICY 1260L
+#define ERROR_NO_SYSTEM_RESOURCES       1450L
+#define ERROR_COMMITMENT_LIMIT          1455L
 
 LB_KERNEL DWORD WINAPI GetLastError(void);
 LB_KERNEL void WINAPI SetLastError(DWORD error);
