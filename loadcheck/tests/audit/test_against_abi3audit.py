@@ -38,7 +38,7 @@ CASES = [case for case in ALL if not any(text in case.what for text in OURS)]
 def abi3audit(tmp_path_factory):
     """abi3audit in an environment of its own; says whether it accepts a wheel."""
     folder = tmp_path_factory.mktemp("abi3audit")
-    run_checked(sys.executable, "-m", "virtualenv", "--quiet", folder)
+    run_checked(sys.executable, "-m", "venv", folder)
     command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "abi3audit==0.0.26"]
     done = run_program(*command)
     if done.returncode:
