@@ -6,8 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from latebind.backend.targets import targets
 from latebind.config.schema import config_schema
-from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

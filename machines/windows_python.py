@@ -13,8 +13,8 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.backend.zig import find_zig
 from latebind.compilers.interpreters import interpreters
-from latebind.compilers.zig import find_zig
 from loadcheck.tables.pythonabi import stable_names
 from machines import NotAvailableError, make_once, pinned, run_tool
 

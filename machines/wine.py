@@ -110,7 +110,7 @@ def prepare(dest: Path, limits: Limits | None = None) -> Wine:
 
 def _allow_amx(dest: Path) -> Path | None:
     """The library that lets programs use AMX; None for a processor without it, and without zig, which compiles it."""
-    from latebind.compilers.zig import find_zig  # noqa: PLC0415  # slow, and other machines import this module, too
+    from latebind.backend.zig import find_zig  # noqa: PLC0415  # slow, and other machines import this module, too
 
     zig = find_zig()
     if "amx_tile" not in Path("/proc/cpuinfo").read_text("ascii", "replace").split() or zig is None:

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.backend.targets import target
 from latebind.release.packages import ReleasePackage, read_packages
-from latebind.tables.targets import target
 from loadcheck.audit import audit_paths
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from onnx import TensorProto, helper
 
-from latebind.compilers.choose import toolchain
-from latebind.compilers.zig import find_zig
-from latebind.tables.targets import target
+from latebind.backend.targets import target
+from latebind.backend.toolchain import toolchain
+from latebind.backend.zig import find_zig
 from latebind.verify.cases.machine import NOT_SUPPORTED
 from machines import wine, wine_arm64
 from machines.emulator import Limits

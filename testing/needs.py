@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
-from latebind.compilers.zig import find_zig
-from latebind.tables.targets import host_rid, target, zig_triple
-from loadcheck.model import Rid
+from latebind.backend.targets import Rid, host_rid, target, zig_triple
+from latebind.backend.zig import find_zig
 from machines import NotAvailableError, dotnet_sdk, mono, ort_header
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import hypothesis
 import msgspec
 import pytest
 
-from latebind.compilers.zig import find_zig, zig_variables
+from latebind.backend.zig import find_zig, zig_variables
 from testing.building import runtime_library
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -13,11 +13,11 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from latebind.backend.stage import Stage
+from latebind.backend.targets import target
 from latebind.build.native import stage_target
-from latebind.build.stage import Stage
 from latebind.config.project import read_project
 from latebind.pack.pack import PackResult, pack
-from latebind.tables.targets import target
 from tests.programs import run_checked
 
 CLIENTS = Path(__file__).parent / "clients"

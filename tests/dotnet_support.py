@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 import msgspec
 
-from latebind.build.stage import Stage, StageManifest, describe_files, write_manifest
+from latebind.backend.stage import Stage, StageManifest, describe_files, write_manifest
+from latebind.backend.targets import Rid
 from latebind.config.config import Config
 from latebind.config.document import Document
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer, run_built
 from latebind.verify.run.bench import failing_at
-from loadcheck.model import Rid
 from testing.needs import dotnet_environment, with_mono
 from tests.client import rewritten
 from tests.conftest import ROOT

@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
+from latebind.backend.targets import host_rid
 from latebind.pack.record import RECORD
-from latebind.tables.targets import host_rid
 from tests.client import edit, write_portable
 from tests.programs import assert_success
 

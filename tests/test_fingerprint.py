@@ -50,10 +50,10 @@ def now():
 @pytest.mark.slow
 def test_each_module_that_packing_imports_is_part_of_it(copy):
     modules = list_imported_files()
-    ours = ("pack/pack.py", "preconditions.py", "tables/targets.py")
+    ours = ("pack/pack.py", "preconditions.py", "backend/targets.py")
     assert {*(f"latebind/{name}" for name in ours), "loadcheck/archive.py", "loadcheck/binary/elf.py"} <= set(modules)
     missed = []
-    for name in [*modules, "latebind/tables/targets.toml", "latebind/tables/runtimes/onnxruntime.toml"]:
+    for name in [*modules, "latebind/backend/targets.toml", "latebind/tables/runtimes/onnxruntime.toml"]:
         before, text = now(), (copy / name).read_bytes()
         (copy / name).write_bytes(text + b"#")
         missed += [name] if now() == before else []

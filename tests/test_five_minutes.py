@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from latebind.tables.targets import host_rid
+from latebind.backend.targets import host_rid
 from testing.needs import official_header, require_programs, runtime_folder
 from tests.programs import assert_success, run_checked, run_program
 

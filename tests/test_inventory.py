@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
+from latebind.backend.wheelfile import record_digest
 from latebind.inventory import find_contents, read_part
-from latebind.system.wheelfile import record_digest
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_here
 from testing.needs import zig

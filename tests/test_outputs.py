@@ -9,14 +9,14 @@ import zipfile
 
 import pytest
 
+from latebind.backend.targets import target
 from latebind.build.native import stage_target
-from latebind.build.sources import hash_sources
+from latebind.build.recipe import hash_sources
 from latebind.config.file import load
 from latebind.config.project import Project, read_project
 from latebind.errors import BuildError
 from latebind.pack.record import RECORD
 from latebind.reproduce import reproduce
-from latebind.tables.targets import target
 from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, write_files
 from tests.programs import assert_success
 

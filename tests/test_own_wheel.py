@@ -57,7 +57,7 @@ def test_the_wheel_holds_the_package_the_templates_and_the_loader(wheel):
     for folder in ("templates", "loader"):
         sources = [path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
         assert {f"latebind/_data/{path.relative_to(ROOT).as_posix()}" for path in sources} <= names
-    assert {"latebind/tables/targets.toml", "latebind/tables/runtimes/onnxruntime.toml"} <= names
+    assert {"latebind/backend/targets.toml", "latebind/tables/runtimes/onnxruntime.toml"} <= names
 
 
 def test_an_sdist_of_a_checkout_without_the_generated_headers_has_them_and_needs_no_generator(tmp_path, wheel):

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from latebind.backend.targets import target
 from latebind.build.imports import import_native
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.config.project import Project
 from latebind.pack.planned import plan_packages
-from latebind.tables.targets import target
 from tests.client import BOUND, CONFIG, PYPROJECT, edit, pack_project, write_client
 from tests.programs import assert_refused
 from tests.sdkclient import write_sdk_client

@@ -3,6 +3,7 @@
 import grimp
 import pytest
 
+from latebind.build.native import ELSEWHERE as NOT_BUILDING
 from latebind.fingerprint import LOADCHECK, PACKAGE
 from latebind.pack.pack import ELSEWHERE as NOT_PACKING
 from latebind.registry import ECOSYSTEMS
@@ -11,6 +12,7 @@ from latebind.verify.run.remembered import ELSEWHERE as NOT_VERIFYING
 ROOTS = {
     "verify": (("verify.run", "verify.cases"), ("consumer", "files", "config")),
     "pack": (("pack",), ("pack", "files", "config", "hatch")),
+    "build": (("build.native",), ()),
 }
 """Folders, and the modules of each ecosystem, which are imported by name."""
 
@@ -37,14 +39,17 @@ def _name_top(package, top):
     return name if package == "latebind" else f"loadcheck/{name}"
 
 
-@pytest.mark.parametrize(("what", "left_out"), [("verify", NOT_VERIFYING), ("pack", NOT_PACKING)])
+LEFT_OUT = {"verify": NOT_VERIFYING, "pack": NOT_PACKING, "build": NOT_BUILDING}
+
+
+@pytest.mark.parametrize(("what", "left_out"), LEFT_OUT.items())
 def test_code_that_is_left_out_of_a_key_cannot_be_reached(graph, what, left_out):
     reached = reachable(graph, *ROOTS[what])
-    assert {"ecosystems", "formats.py"} <= reached
+    assert {"backend", "build", "config"} <= reached
     assert not reached & set(left_out)
 
 
-@pytest.mark.parametrize("left_out", [NOT_VERIFYING, NOT_PACKING])
+@pytest.mark.parametrize("left_out", LEFT_OUT.values())
 def test_what_is_left_out_exists(left_out):
     folders = (PACKAGE, LOADCHECK.parent)  # `loadcheck/cli.py`
     assert [name for name in left_out if not any((folder / name).exists() for folder in folders)] == []

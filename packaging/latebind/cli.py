@@ -39,7 +39,7 @@ from latebind.commands.release import declare_release
 from latebind.commands.sbom import declare_sbom
 from latebind.commands.stub import declare_stub
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
-from latebind.errors import LatebindError
+from latebind.errors import ANY_ERROR, LatebindError
 from latebind.system.log import LOG
 from loadcheck.cli import INTERRUPTED, PIPE_CLOSED, leave_closed_pipe, write_utf8
 from loadcheck.text import shell_word
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _check_project(arguments.project)
         status: int = arguments.command(arguments)
         sys.stdout.flush()  # here, where a closed pipe is still handled
-    except LatebindError as error:
+    except ANY_ERROR as error:
         sys.stdout.flush()
         print_problems(error, arguments.project)
         return error.exit_status

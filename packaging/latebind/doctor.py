@@ -10,22 +10,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.build.extension import find_headers
+from latebind.backend.extension import find_headers
+from latebind.backend.programs import which
+from latebind.backend.targets import host_rid, targets
+from latebind.backend.toolchain import BUILD_PROGRAMS, program, toolchain
+from latebind.backend.zig import find_zig
 from latebind.compilers import mono
-from latebind.compilers.choose import BUILD_PROGRAMS, program, toolchain
-from latebind.compilers.zig import find_zig
-from latebind.errors import LatebindError, NotRun
+from latebind.errors import ANY_ERROR, NotRun
 from latebind.registry import collect
-from latebind.system.programs import which
 from latebind.system.run import run
-from latebind.tables.targets import host_rid, targets
 from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
+    from latebind.backend.targets import Rid, Target
     from latebind.ecosystems.ecosystem import NeededProgram
-    from latebind.model import Target
     from latebind.verify.cases.machine import Machine
-    from loadcheck.model import Rid
 
 
 _EMULATED = f"Verify them on a machine of the target, or here with an emulator: {DOCS}/verify.md#machines"
@@ -96,14 +95,14 @@ def _host_compiler() -> Row:
         return Row(what="host compiler", there=False, detail=f"{host_rid()} is not a target of latebind")
     try:
         return Row(what="host compiler", there=True, detail=toolchain("host", host_target).identity())
-    except LatebindError as error:
+    except ANY_ERROR as error:
         return Row(what="host compiler", there=False, detail=error.message, fix=error.advice)
 
 
 def _python_headers() -> Row:
     try:
         return Row(what="python headers", there=True, detail=str(find_headers()))
-    except LatebindError as error:
+    except ANY_ERROR as error:
         return Row(what="python headers", there=False, detail=error.message, fix=error.advice)
 
 
@@ -170,6 +169,6 @@ def _runs(rid: Rid, machine: Machine | None) -> str | None:
 def _builds(name: str, target: Target) -> bool:
     try:
         toolchain(name, target)
-    except LatebindError:
+    except ANY_ERROR:
         return False
     return True

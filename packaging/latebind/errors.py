@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from loadcheck.errors import InputError
-from loadcheck.errors import UserError as LatebindError
+from latebind.backend import errors as backend
+from latebind.backend.errors import BuildError, LatebindError, NotRun, ToolError
+from loadcheck import errors as loadcheck
 
-__all__ = ["NOT_RUN_REASONS", "BuildError", "ConfigError", "InputError", "LatebindError", "NotRun", "ToolError"]
+__all__ = [
+    "ANY_ERROR",
+    "INPUT_ERRORS",
+    "NOT_RUN_REASONS",
+    "AnyError",
+    "BuildError",
+    "ConfigError",
+    "InputError",
+    "LatebindError",
+    "NotRun",
+    "ToolError",
+]
+
+AnyError = LatebindError | loadcheck.UserError
+ANY_ERROR = (LatebindError, loadcheck.UserError)
+"""For `except`: what the build backend, latebind and loadcheck raise."""
+INPUT_ERRORS = (backend.InputError, loadcheck.InputError)
+"""For `except`: what all three raise for a file that cannot be read."""
 
 NOT_RUN_REASONS: Mapping[str, str] = {
     "no-dotnet": "there is no .NET SDK on this machine",
@@ -34,25 +52,13 @@ NOT_RUN_REASONS: Mapping[str, str] = {
 """The closed list of reasons for which a test case or a step may be *not run*."""
 
 
-class ConfigError(LatebindError):
+class InputError(backend.InputError, loadcheck.InputError):
+    """An input file or folder cannot be read, or does not have the expected form. loadcheck reports it as its own."""
+
+
+class ConfigError(LatebindError, loadcheck.UserError):
     """The configuration cannot be used. Carries every problem that was found, not only the first."""
 
     def __init__(self, problems: Sequence[LatebindError]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in problems))
-
-
-class ToolError(LatebindError):
-    """A program that latebind ran failed, is missing, or ran past its time limit."""
-
-
-class BuildError(LatebindError):
-    """The native build or the packaging of its result failed."""
-
-
-class NotRun(LatebindError):  # noqa: N818  # not an error: a state with a reason, raised where a step cannot run
-    """A step cannot run on this machine. `reason` is one of NOT_RUN_REASONS."""
-
-    def __init__(self, reason: str, message: str, *, advice: str = "") -> None:
-        super().__init__(message, advice=advice)
-        self.reason = reason

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from latebind.backend.kinds import abi_tags
+from latebind.backend.targets import npm_platform, target, wheel_tag
 from latebind.errors import BuildError
 from latebind.semver import LARGEST_IN_NPM, semantic_version
-from latebind.tables.targets import npm_platform, target, wheel_tag
-from latebind.tables.wheelkinds import abi_tags
 from loadcheck.model import SYMBOLS_SUFFIX
 
 if TYPE_CHECKING:

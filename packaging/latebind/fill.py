@@ -1,18 +1,14 @@
-"""Fills the templates that a native build needs: `@NAME@` is replaced, as in CMake's configure_file()."""
+"""Fills the templates of latebind that a native build needs."""
 
 from __future__ import annotations
 
-import re
-
+from latebind.backend import fill as backend
 from latebind.system.resources import folder
-
-_PLACEHOLDER = re.compile(r"@([A-Z]+)@")
 
 
 def fill(template: str, /, **values: str) -> str:
-    """The text of `templates/<template>.in` with LF line ends and one at the end.
+    """The text of `templates/<template>.in`, as the build backend fills its own.
 
     Raises KeyError for a placeholder without a value.
     """
-    text = (folder("templates") / f"{template}.in").read_text("utf-8")
-    return _PLACEHOLDER.sub(lambda match: values[match[1].lower()], text).rstrip("\n") + "\n"
+    return backend.fill(template, folder("templates"), **values)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import zlib
-from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import loadcheck
+from latebind.backend.files import digest
+from latebind.backend.tree import hash_file, hash_tree, is_scratch
 from latebind.system.resources import folder
-from latebind.system.tree import hash_file, hash_tree, is_scratch
 
 PACKAGE = Path(__file__).resolve().parent
 LOADCHECK = Path(loadcheck.__file__).resolve().parent
@@ -28,7 +27,12 @@ def fingerprint(*others: str) -> str:
     Everything else counts, so that a new module is never missed. tests/test_reach.py compares these lists with the
     imports.
     """
-    return digest([_fingerprint(PACKAGE, LOADCHECK, others), platform.python_version(), zlib.ZLIB_RUNTIME_VERSION])
+    return digest([hash_code(*others), platform.python_version(), zlib.ZLIB_RUNTIME_VERSION])
+
+
+def hash_code(*others: str) -> str:
+    """The same for what doesn't depend on the version of Python."""
+    return _fingerprint(PACKAGE, LOADCHECK, others)
 
 
 @cache
@@ -44,11 +48,6 @@ def _fingerprint(package: Path, auditor: Path, others: tuple[str, ...]) -> str:
 def library_versions() -> list[str]:
     """The libraries whose versions affect what is made, each with its version."""
     return [f"{name} {_version(name)}" for name in _LIBRARIES]
-
-
-def digest(parts: Sequence[str]) -> str:
-    """One hash of several texts."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _version(name: str) -> str:

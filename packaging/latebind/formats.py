@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from latebind.backend.targets import Rid, targets
 from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.registry import collect
-from latebind.tables.targets import targets
 from loadcheck.formats import FORMATS, PackageFormat
-from loadcheck.model import Kind, Rid
+from loadcheck.model import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,12 @@ from pathlib import Path, PurePosixPath
 import msgspec
 from packaging.version import InvalidVersion, Version
 
-from latebind.errors import InputError, LatebindError, NotRun, ToolError
-from latebind.system.cache import callers_home, user_cache
-from latebind.system.programs import which
+from latebind.backend.cache import callers_home, user_cache
+from latebind.backend.programs import which
+from latebind.backend.targets import host_rid
+from latebind.errors import INPUT_ERRORS, InputError, LatebindError, NotRun, ToolError
 from latebind.system.run import run
 from latebind.tables.presets import HeaderSupply, RuntimePreset
-from latebind.tables.targets import host_rid
 from latebind.verify.cases.installers import installer
 from loadcheck.archive import ZipReader, replacing, write_text
 from loadcheck.tarball import Tar
@@ -70,7 +70,7 @@ def get_headers(runtime: RuntimePreset, version: str, given: Path | None = None)
     for place, find in _PLACES.items():
         try:
             headers = _check(find(runtime, version), runtime, version)
-        except (NotRun, InputError, ToolError) as error:
+        except (NotRun, *INPUT_ERRORS, ToolError) as error:
             reasons.append(f"  {place}: {error.message.splitlines()[-1].strip()}")
             continue
         if kept:

@@ -17,11 +17,12 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from latebind import __version__
-from latebind.build.sbom import Bill, Late, Library, render_bill, sbom_name, supplier_of
+from latebind.backend.parts import Part, find_parts, known_parts, part_of
+from latebind.backend.sbom import Bill, Late, Library, render_bill, sbom_name
+from latebind.backend.wheelfile import rewrite_wheel
+from latebind.build.sbom import supplier_of
 from latebind.errors import InputError, LatebindError
 from latebind.model import SbomFormat
-from latebind.system.wheelfile import rewrite_wheel
-from latebind.tables.parts import Part, find_parts, known_parts, part_of
 from loadcheck.archive import ZipReader
 from loadcheck.binary import read_images, sniff
 from loadcheck.readers.record import read_metadata

@@ -27,7 +27,6 @@ ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "maven", "symbols", "sdk")
 """In the order in which they are packed and reported."""
 
 _FOLDER = Path(__file__).with_name("ecosystems")
-"""The copy of latebind in an sdist has a part of it."""
 Part = Literal["config", "files", "checks", "pack", "consumer", "programs", "publishing"]
 
 

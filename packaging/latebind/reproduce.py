@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from latebind.backend.tree import Folders, is_generated, is_scratch
+from latebind.backend.zig import ZIG_REQUIREMENT, find_zig
 from latebind.build.commit import COMMIT_VARIABLE, source_commit
-from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
 from latebind.config.config import Config
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.errors import BuildError
@@ -22,7 +23,6 @@ from latebind.system import resources
 from latebind.system.log import LOG
 from latebind.system.processes import watched_over
 from latebind.system.run import run
-from latebind.system.tree import Folders, is_generated, is_scratch
 
 _TIME_LIMIT = 3600.0
 _COMPILE_LIMIT = 300.0

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING
+
+import jinja2
 
 from latebind.system.resources import folder
-
-if TYPE_CHECKING:
-    import jinja2
 
 
 def render(template: str, /, **values: object) -> str:
@@ -20,8 +18,6 @@ def render(template: str, /, **values: object) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    import jinja2  # noqa: PLC0415  # a build from an sdist has none, and renders no such template
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder("templates")),
         undefined=jinja2.StrictUndefined,

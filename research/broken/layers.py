@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from latebind.backend.targets import Rid
 from latebind.checks.policy import project_policy
 from latebind.config.project import Project
 from latebind.ecosystems.wheel.files import wheels_for
@@ -21,7 +22,6 @@ from latebind.verify.report.report import Provenance
 from latebind.verify.verify import verify
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
-from loadcheck.model import Rid
 from research.broken.packages import LINUX, Packages
 
 if TYPE_CHECKING:

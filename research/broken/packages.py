@@ -10,11 +10,10 @@ import tarfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from latebind.backend.targets import Rid, target
 from latebind.filenames import npm_file, npm_target
 from latebind.system.archive import Entry, write_tar, write_zip
-from latebind.tables.targets import target
 from loadcheck.archive import ZipReader
-from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,11 +11,11 @@ import pytest
 
 from latebind.adopt import new
 from latebind.adopt.new import check_name, find_own_target, project_files, provider_files
+from latebind.backend.targets import host_rid
 from latebind.config.file import load, tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.release.changelog import find_section
-from latebind.tables.targets import host_rid
 from testing.needs import official_header
 from tests.client import edit
 from tests.programs import assert_refused, assert_success, run_checked

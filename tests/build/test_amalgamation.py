@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import latebind as package
-from latebind.compilers.choose import require
+from latebind.backend.toolchain import require
 from loadcheck.binary.read import read_image
 from testing.needs import require_programs, runtime_folder, zig
 from tests.conftest import ROOT

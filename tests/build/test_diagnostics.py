@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from latebind.build.diagnostics import first_errors, module_advice, without_commands
+from latebind.backend.diagnostics import first_errors
+from latebind.build.diagnostics import module_advice, without_commands
 from latebind.errors import BuildError
 from latebind.system.log import LOG
 from tests.client import CMAKE, CONFIG, stage_project, write_client

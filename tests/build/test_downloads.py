@@ -6,7 +6,7 @@ import tarfile
 import pytest
 from packaging.version import Version
 
-from latebind.build.sources import hash_sources
+from latebind.build.recipe import hash_sources
 from latebind.config.project import read_project
 from latebind.errors import BuildError
 from tests.client import CMAKE, CONFIG, SOURCE, edit, stage_project, write_client

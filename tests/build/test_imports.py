@@ -7,12 +7,12 @@ import zipfile
 
 import pytest
 
+from latebind.backend.stage import open_stage
+from latebind.backend.targets import target
 from latebind.build.imports import import_native
 from latebind.build.native import needs_compiler
-from latebind.build.stage import open_stage
 from latebind.config.project import read_project
 from latebind.errors import BuildError, InputError
-from latebind.tables.targets import target
 from loadcheck.archive import sha256
 from tests.client import (
     CMAKE,

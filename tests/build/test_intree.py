@@ -1,5 +1,6 @@
 """The build backend that an sdist carries: complete, alone, and with the compiler that the installing machine has."""
 
+import io
 import os
 import shutil
 import sys
@@ -9,24 +10,25 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from packaging.requirements import Requirement
 
+from latebind import __version__
 from latebind.build.intree import (
-    BACKEND,
     BACKEND_REQUIREMENTS,
-    backend_files,
-    hash_backend,
+    BUILD_BACKEND,
+    carried_backend,
+    required_backend,
     sdist_pyproject,
 )
 from latebind.build.requirements import refuse_missing_requirements
 from latebind.errors import BuildError
-from latebind.fingerprint import PACKAGE
 from tests.client import PYPROJECT, by_kind, pack_project, write_client
 from tests.programs import run_checked, run_program
 
 ZIG = "ziglang==0.17.0"
 SYSTEM = f"/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin"
 ASK = (
-    "import sys; sys.path[:0] = ['_latebind']; from latebind.build import backend; import latebind;"
+    "import sys; sys.path[:0] = ['_latebind']; from latebind.backend import pep517 as backend; import latebind;"
     "print(latebind.__file__, *backend.get_requires_for_build_wheel(dict(row.split('=') for row in sys.argv[1:])))"
 )
 """Calls a hook as an installer does, which shows the backend's own words."""
@@ -84,46 +86,44 @@ def test_an_sdist_requires_nothing_that_is_not_on_an_index(source_tree):
     system = table((source_tree / "pyproject.toml").read_text())
     assert system == {
         "requires": list(BACKEND_REQUIREMENTS),
-        "build-backend": BACKEND,
+        "build-backend": BUILD_BACKEND,
         "backend-path": ["_latebind"],
     }
 
 
 @pytest.mark.builds
-def test_the_copy_has_no_audit_no_verification_and_its_license(source_tree):
-    names = {
-        path.relative_to(source_tree / "_latebind").as_posix() for path in (source_tree / "_latebind").rglob("*.py")
-    }
-    assert {"latebind/build/backend.py", "latebind/ecosystems/wheel/hatch.py", "loadcheck/binary/macho.py"} <= names
-    assert not [name for name in names if name.startswith(("loadcheck/checks", "latebind/verify", "latebind/commands"))]
-    tables = {path.name for path in (source_tree / "_latebind").rglob("*.toml")}
-    assert {"targets.toml", "parts.toml", "onnxruntime.toml"} <= tables
-    assert not list(source_tree.rglob("messages.md")), "no module of the backend reads it"
-    assert (source_tree / "_latebind/latebind/_data/LICENSE").read_text().startswith("MIT License")
+def test_the_sdist_carries_the_backend_alone_and_its_license(source_tree):
+    folder = source_tree / "_latebind"
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    info = f"latebind-{__version__}.dist-info"
+    assert {f"{info}/entry_points.txt", f"{info}/METADATA", "recipe.json"} <= names
+    assert {"latebind/backend/pep517.py", "latebind/backend/targets.toml"} <= names
+    packages = {name.split("/")[1] for name in names if name.startswith("latebind/")}
+    assert packages == {"__init__.py", "backend"}
+    assert (folder / info / "licenses/LICENSE").read_text().startswith("MIT License")
+
+
+def test_the_backend_is_small():
+    """It is in each sdist of each project: at most 40 modules with 5,000 lines, 70 kB in an archive."""
+    modules = [data for name, data in carried_backend().items() if name.endswith(".py")]
+    assert len(modules) <= 40
+    assert sum(data.count(b"\n") for data in modules) <= 5_000
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, data in carried_backend().items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    assert packed.tell() <= 70_000
 
 
 @pytest.mark.builds
-def test_the_copy_has_the_hash_of_latebind(source_tree):
-    """So `latebind pack` compiles nothing again when it builds the sdist, and the copy is of one latebind."""
-    code = "from latebind.build.intree import hash_backend as h; import latebind; print(latebind.__file__, h())"
-    module_path, copied = run_checked(
-        sys.executable, "-c", code, env={"PYTHONPATH": str(source_tree / "_latebind")}
-    ).split()
-    assert Path(module_path).is_relative_to(source_tree)
-    assert copied == hash_backend()
-
-
-def test_the_hash_changes_with_each_module_that_the_backend_imports(tmp_path):
-    copy = shutil.copytree(PACKAGE, tmp_path / "latebind", ignore=shutil.ignore_patterns("__pycache__"))
-    modules = [path for path in backend_files(copy).values() if path.is_relative_to(copy)]
-    assert {"hatch.py", "targets.toml", "job.py"} <= {path.name for path in modules}
-    missed, before = [], hash_backend(copy)
-    for path in modules:
-        text = path.read_bytes()
-        path.write_bytes(text + b"#")
-        missed += [path] if hash_backend(copy) == before else []
-        path.write_bytes(text)
-    assert missed == []
+def test_the_backend_of_the_sdist_imports_what_it_requires(bare, source_tree):
+    """Each of its modules, in an environment with its requirements alone."""
+    folder = source_tree / "_latebind"
+    modules = [path.relative_to(folder).with_suffix("") for path in (folder / "latebind").rglob("*.py")]
+    names = ", ".join(".".join(path.parts).removesuffix(".__init__") for path in modules)
+    run_checked(bare, "-c", f"import sys; sys.path.insert(0, {str(folder)!r}); import {names}", env=environment())
 
 
 @pytest.mark.builds
@@ -168,6 +168,18 @@ def test_the_backend_of_modules_for_the_stable_abi_requires_its_table(tmp_path):
     file.write_text(PYPROJECT)
     assert [need for need in table(sdist_pyproject(file, "cp310-abi3"))["requires"] if "abi3info" in need]
     assert not [need for need in table(sdist_pyproject(file, "cpython"))["requires"] if "abi3info" in need]
+
+
+def test_an_sdist_may_require_latebind_by_name(tmp_path):
+    """Of this version or newer, but not of the next minor one, whose recipes may differ."""
+    file = tmp_path / "pyproject.toml"
+    file.write_text(PYPROJECT)
+    system = table(sdist_pyproject(file, "cp310-abi3", "required"))
+    assert system == {"requires": ["hatchling>=1.29,<2", required_backend()], "build-backend": BUILD_BACKEND}
+    need = Requirement(required_backend())
+    major, minor = map(int, __version__.split(".")[:2])
+    assert (need.name, need.specifier.contains(__version__)) == ("latebind", True)
+    assert not need.specifier.contains(f"{major}.{minor + 1}.0")
 
 
 def test_every_other_line_stays(tmp_path):
@@ -307,7 +319,7 @@ def test_pip_installs_a_new_project_offline_with_the_machines_compiler(latebind,
 
 @pytest.mark.builds
 def test_an_sdist_without_its_backend_is_not_built(source_tree, tmp_path):
-    shutil.rmtree(source_tree / "_latebind" / "latebind" / "build")
+    shutil.rmtree(source_tree / "_latebind" / "latebind" / "backend")
     ended = run_program(
         sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path, source_tree, env=environment()
     )

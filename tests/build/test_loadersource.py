@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
+from latebind.backend.targets import host_rid
 from latebind.build.loadersource import write_sources
-from latebind.build.sources import hash_sources
+from latebind.build.recipe import hash_sources
 from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError
-from latebind.tables.targets import host_rid
 from testing.needs import require_programs
 from tests.client import edit, stage_project
 from tests.programs import assert_refused, run_checked

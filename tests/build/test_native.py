@@ -3,29 +3,26 @@
 import os
 import shutil
 import sys
-import threading
 from pathlib import Path
 
 import lief
 import pytest
 
-from latebind.build import intree, native
+from latebind.backend import zig
+from latebind.backend.stage import open_stage
+from latebind.backend.targets import host_rid, target
+from latebind.backend.toolchain import toolchain
+from latebind.backend.tree import hash_tree
+from latebind.backend.zig import find_zig
 from latebind.build.inside import SourceBoundary
-from latebind.build.native import stage_targets
-from latebind.build.sources import hash_sources
-from latebind.build.stage import open_stage
-from latebind.compilers import zig
-from latebind.compilers.choose import toolchain
-from latebind.compilers.zig import find_zig
+from latebind.build.recipe import hash_sources
 from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError, NotRun
 from latebind.fill import fill
-from latebind.system.tree import hash_tree
-from latebind.tables.targets import host_rid, target
 from loadcheck.binary.read import read_image
+from tests.backend.test_indirect import USER, list_names
 from tests.client import BOUND, CMAKE, CONFIG, SOURCE, copy_client, edit, stage_project, write_client, write_portable
-from tests.compilers.test_indirect import USER, list_names
 from tests.programs import not_run, run_checked
 
 
@@ -126,14 +123,14 @@ def test_the_host_toolchain_builds_for_the_host_only():
 
 
 def test_xcode_is_told_the_processor_and_the_floor_and_builds_for_both(monkeypatch, tmp_path):
-    monkeypatch.setattr("latebind.compilers.host.host_rid", lambda: "osx-arm64")
+    monkeypatch.setattr("latebind.backend.host.host_rid", lambda: "osx-arm64")
     for rid, arch in (("osx-arm64", "arm64"), ("osx-x64", "x86_64")):
         arguments = toolchain("host", target(rid)).configure(target(rid), "11.0", tmp_path)
         assert arguments[1:3] == [f"-DCMAKE_OSX_ARCHITECTURES={arch}", "-DCMAKE_OSX_DEPLOYMENT_TARGET=11.0"]
 
 
 def test_msvc_builds_for_what_its_prompt_was_set_to(monkeypatch):
-    monkeypatch.setattr("latebind.compilers.host.host_rid", lambda: "win-x64")
+    monkeypatch.setattr("latebind.backend.host.host_rid", lambda: "win-x64")
     monkeypatch.setenv("VSCMD_ARG_TGT_ARCH", "arm64")
     assert toolchain("host", target("win-arm64")).name == "host"
     with pytest.raises(NotRun, match=r"builds for win-arm64, not for win-x64"):
@@ -554,26 +551,9 @@ def test_the_launcher_translates_options_of_visual_cpp_and_nothing_else(tmp_path
     assert output.split() == ["-std=gnu++20", "-std=gnu17", "-std=gnu++26", "-W3", "/src/W4.cpp", "/w"]
 
 
-def test_the_modules_of_the_backend_are_parsed_before_threads_build_targets(monkeypatch):
-    """ast.parse() of CPython 3.11 fails where threads call it at once."""
-    real, threads = intree._imported_names, set()
-
-    def note(path):
-        threads.add(threading.current_thread())
-        return real(path)
-
-    monkeypatch.setattr(intree, "_imported_names", note)
-    monkeypatch.setattr(native, "stage_target", lambda *_: intree.hash_backend())
-    intree.backend_files.cache_clear()
-
-    stage_targets(None, ["linux-x64", "win-x64"])
-
-    assert threads == {threading.current_thread()}
-
-
 @pytest.mark.slow
 def test_the_libraries_of_a_stage_have_whole_tables_of_indirect_symbols(tmp_path):
-    """zig's linker leaves out the entries of private functions: latebind.compilers.indirect adds them."""
+    """zig's linker leaves out the entries of private functions: latebind.backend.indirect adds them."""
     write_client(
         tmp_path,
         latebind=CONFIG.replace("linux-x64", "osx-arm64"),

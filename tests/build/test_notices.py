@@ -12,9 +12,9 @@ import ziglang
 from packaging.licenses import canonicalize_license_expression
 
 import latebind
-from latebind.build.notices import add_notices
+from latebind.backend.notices import add_notices
+from latebind.backend.parts import find_parts, known_parts
 from latebind.system.resources import cmake_dir
-from latebind.tables.parts import find_parts, known_parts
 from loadcheck.audit import audit_here
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy

@@ -9,7 +9,7 @@ from pathlib import Path
 import lief
 import pytest
 
-from latebind.compilers.zig import find_zig, zig_variables
+from latebind.backend.zig import find_zig, zig_variables
 from latebind.fill import fill
 from machines.macos import machine
 from testing.needs import available

@@ -11,8 +11,8 @@ from spdx_tools.spdx.parser.error import SPDXParsingError
 from spdx_tools.spdx.parser.jsonlikedict.json_like_dict_parser import JsonLikeDictParser
 from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
 
+from latebind.backend.sbom import Bill
 from latebind.build import sbom
-from latebind.build.sbom import Bill
 from latebind.config.runtime import RuntimeUse
 from tests.client import BOUND, by_kind, member, members, pack_project, write_client
 

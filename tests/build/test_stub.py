@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from latebind.build.stub import IN_FRONT
-from latebind.compilers.choose import require
-from latebind.tables.targets import host_rid
+from latebind.backend.stub import IN_FRONT
+from latebind.backend.targets import host_rid
+from latebind.backend.toolchain import require
 from loadcheck.archive import sha256
 from loadcheck.binary.read import read_image
 from testing.needs import official_header, require_programs, runtime_folder, zig

@@ -9,8 +9,8 @@ import yaml
 
 from ci import bootstrap, pythons, tutorial
 from ci.pythons import NEXT, describe, find_python, list_supported
+from latebind.backend.targets import Target
 from latebind.compilers.interpreters import own_interpreter
-from latebind.model import Target
 from tests.conftest import ROOT
 
 SUPPORTED = list_supported()

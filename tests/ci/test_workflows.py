@@ -15,9 +15,9 @@ import yaml
 from ci import actions as own_actions
 from ci import local_workflow
 from latebind.adopt.workflow import render_workflow
+from latebind.backend.targets import targets
 from latebind.config.file import load, standalone_text, tables_of
 from latebind.rehearse.workflow import WorkflowError, WorkflowRun
-from latebind.tables.targets import targets
 from tests.conftest import ROOT
 from tests.programs import assert_success, run_checked
 from tests.rights import has_rights, list_violations

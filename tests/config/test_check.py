@@ -159,18 +159,6 @@ def test_a_provider_says_which_releases_it_supports_and_refuses(minimum, excepte
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("files", "unpacked"),
-    [((), False), (("PKG-INFO",), False), (("loader/x",), False), (("PKG-INFO", "loader/x"), True)],
-)
-def test_an_unpacked_sdist_has_its_metadata_and_its_loader(tmp_path, files, unpacked):
-    root = write_client(tmp_path, latebind=BOUND)
-    for name in files:
-        (root / name).parent.mkdir(exist_ok=True)
-        (root / name).write_text("", encoding="utf-8")
-    assert load(root / "latebind.toml").unpacked is unpacked
-
-
 def test_each_package_binds_its_own_runtime(tmp_path):
     two = f'{TWO}runtime = "openvino"\nnuget = {{ id = "Two" }}\n'
     three = f'{TWO.replace("two", "three")}nuget = {{ id = "Three" }}\n'

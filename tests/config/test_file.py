@@ -6,9 +6,9 @@ import re
 import pytest
 from packaging.tags import mac_platforms
 
+from latebind.backend.targets import target, wheel_tag
 from latebind.config.file import find, load
 from latebind.errors import ConfigError, InputError
-from latebind.tables.targets import target, wheel_tag
 from latebind.verify.run.access import NOBODY, is_root
 from tests.client import BOUND, CONFIG, PYPROJECT, SEVERAL, edit, write_client
 
@@ -279,7 +279,7 @@ def test_a_wheel_source_has_a_backend_that_runs_the_hooks(tmp_path):
         ("", "setuptools"),
         ('[build-system]\nrequires = ["hatchling"]\nbuild-backend = "own"\n', "own"),
         ('[build-system]\nrequires = ["hatchling"]\nbuild-backend = "own"\nbackend-path = ["."]\n', ""),
-        ('[build-system]\nrequires = []\nbuild-backend = "latebind.build.backend"\n', ""),
+        ('[build-system]\nrequires = []\nbuild-backend = "latebind.backend.pep517"\n', ""),
     ],
 )
 def test_a_backend_of_the_projects_own_may_wrap_hatchling(tmp_path, system, backend):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from latebind.build.stage import open_stage
+from latebind.backend.stage import open_stage
+from latebind.backend.targets import host_rid
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_helper
-from latebind.tables.targets import host_rid
 from loadcheck.binary.read import read_image
 from machines import table
 from research.broken.packages import Packages

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from latebind.tables.targets import host_rid
+from latebind.backend.targets import host_rid
 from testing.building import ROOT, runtime_library
 from testing.needs import official_header
 from tests.native.test_functions_stub import DESCRIBED, SOURCES

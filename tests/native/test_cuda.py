@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from latebind.compilers.choose import require
+from latebind.backend.targets import target
+from latebind.backend.toolchain import require
 from latebind.tables.presets import library_files
-from latebind.tables.targets import target
 from loadcheck.binary.read import read_image
 from machines import wine
 from machines.emulator import Limits

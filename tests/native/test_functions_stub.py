@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from latebind.tables.targets import host_rid, target
+from latebind.backend.targets import host_rid, target
 from loadcheck.binary.read import read_image
 from testing.building import LOADER_TESTS as HERE
 from testing.building import ROOT, needed_compiler

@@ -5,9 +5,9 @@ import struct
 
 import pytest
 
+from latebind.backend.targets import target
 from latebind.build.native import stage_target
 from latebind.config.project import read_project
-from latebind.tables.targets import target
 from testing.needs import zig
 from tests.client import BOUND, copy_client
 from tests.programs import assert_success, run_checked

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from latebind.tables.targets import targets, zig_triple
+from latebind.backend.targets import targets, zig_triple
 from testing.building import ROOT
 from tests.programs import run_checked, run_program
 

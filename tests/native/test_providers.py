@@ -8,10 +8,9 @@ import shutil
 
 import pytest
 
+from latebind.backend.targets import Rid, target
 from latebind.build.cmake import native_build
 from latebind.config.project import read_project
-from latebind.tables.targets import target
-from loadcheck.model import Rid
 from testing.building import ROOT
 from testing.needs import official_header
 from testing.small_runtime import SYSTEMS, VERSION, only_small, open_host

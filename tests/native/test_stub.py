@@ -16,11 +16,11 @@ import pytest
 from packaging.version import Version
 
 from ci import ort_slots
+from latebind.backend.targets import Rid
 from latebind.verify.cases.index import EACH_MINOR, Question, ask
 from latebind.verify.cases.installers import installer
 from loadcheck.audit import audit_paths
 from loadcheck.binary.read import read_image
-from loadcheck.model import Rid
 from testing.building import LOADER_TESTS as HERE
 from testing.building import NOISE, ROOT, build, configure, needed_compiler
 from testing.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum

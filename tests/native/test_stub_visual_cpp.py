@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from latebind.build.stub import IN_FRONT
-from latebind.compilers.choose import toolchain
-from latebind.tables.targets import target
+from latebind.backend.stub import IN_FRONT
+from latebind.backend.targets import target
+from latebind.backend.toolchain import toolchain
 from machines import clang_cl, windows_python, wine, wine_arm64
 from machines.emulator import Limits
 from testing.building import LOADER_TESTS as HERE

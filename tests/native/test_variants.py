@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from latebind.tables.targets import host_rid, target
+from latebind.backend.targets import host_rid, target
 from machines import wine
 from machines.emulator import Limits
 from testing.building import LOADER_TESTS as HERE

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from latebind.compilers.zig import find_zig, zig_variables
-from latebind.tables.targets import target
+from latebind.backend.targets import target
+from latebind.backend.zig import find_zig, zig_variables
 from tests.conftest import ROOT
 from tests.programs import run_checked
 

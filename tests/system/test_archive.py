@@ -4,8 +4,9 @@ import zipfile
 
 import pytest
 
+from latebind.backend.files import source_date_epoch
 from latebind.errors import InputError
-from latebind.system.archive import Entry, source_date_epoch, write_zip
+from latebind.system.archive import Entry, write_zip
 from tests.programs import run_checked
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from latebind.build.stage import MANIFEST, open_stage
+from latebind.backend.stage import MANIFEST, open_stage
 from latebind.pack.record import RECORD, Ledger
 
 DEEP = '{"more": ' + "[" * 100_000

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from latebind.system.log import Log, duration
+from latebind.backend.notes import duration
+from latebind.system.log import Log
 from latebind.system.parallel import each
 from latebind.system.run import run
 

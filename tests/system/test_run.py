@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from latebind.backend.programs import which
 from latebind.errors import ToolError
 from latebind.system.limits import Limits
 from latebind.system.log import LOG
-from latebind.system.programs import which
 from latebind.system.run import command_text, run
 from latebind.verify.run.access import NOBODY, is_root
 from tests.conftest import alive

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from latebind.backend.targets import targets
 from latebind.tables.presets import preset, presets
-from latebind.tables.targets import targets
 from latebind.verify.cases.installers import installer
 from tests.programs import not_run, run_program
 

@@ -5,7 +5,8 @@ import sysconfig
 
 import pytest
 
-from latebind.tables.wheelkinds import abi_tags, kind_problem
+from latebind.backend.kinds import abi_tags
+from latebind.tables.wheelkinds import kind_problem
 from loadcheck.tables.pythonabi import module_abi
 
 

@@ -1,10 +1,10 @@
 """Reports for tests: small ones of known test cases, and a large one such as many machines make together."""
 
+from latebind.backend.targets import Rid
 from latebind.model import Case, State
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines
 from latebind.verify.cases.index import Answers
 from latebind.verify.report.report import CaseResult, PackageHash, Report
-from loadcheck.model import Rid
 
 HASH = "0" * 64
 HOSTILE = (

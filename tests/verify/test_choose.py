@@ -2,14 +2,13 @@
 
 import pytest
 
+from latebind.backend.targets import Rid, host_rid
 from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load
-from latebind.tables.targets import host_rid
 from latebind.verify.cases.expand import expand_cases, list_lines
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.machine import Machine
 from latebind.verify.choose import ChosenCases, Request, _extent, able, list_cases
-from loadcheck.model import Rid
 from tests.client import SEVERAL
 from tests.programs import assert_refused, not_run
 

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from latebind.backend.targets import Rid
 from latebind.model import Case, Outcome, State
 from latebind.verify import verify
 from latebind.verify.cases.machine import Machine
-from loadcheck.model import Rid
 
 MACHINE = Machine(rid=Rid("win-arm64"), title="", command=("run",), level="glue", jobs=1)
 

@@ -16,13 +16,13 @@ from latebind.adopt.latebinding import Change, plan_changes, try_plan
 from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prepare_backend
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import read_product
+from latebind.backend.targets import host_rid
 from latebind.build.native import stage_targets
 from latebind.config.file import FILE_NAME
 from latebind.config.project import read_project
 from latebind.errors import BuildError, InputError, ToolError
 from latebind.system.log import LOG
 from latebind.tables.presets import presets
-from latebind.tables.targets import host_rid
 from loadcheck.text import DOCS
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from latebind.backend.programs import which
 from latebind.errors import BuildError
-from latebind.system.programs import which
 from latebind.system.run import run
 
 if TYPE_CHECKING:

@@ -14,7 +14,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.trace import TRACE_OPTIONS, read_calls
-from latebind.build.cmake import cmake_value
+from latebind.backend.cache import user_cache
+from latebind.backend.cmake import OFFLINE, cmake_value, source_definitions
+from latebind.backend.extension import FIND_PYTHON
+from latebind.backend.stub import IN_FRONT
+from latebind.backend.targets import host_rid, target
+from latebind.backend.toolchain import installers_toolchain, require, toolchain
 from latebind.build.codemodel import (
     find_place,
     list_directories,
@@ -24,25 +29,21 @@ from latebind.build.codemodel import (
     read_cache,
     request_codemodel,
 )
-from latebind.build.downloads import DISCONNECTED, OFFLINE, source_definitions
-from latebind.build.extension import FIND_PYTHON
-from latebind.build.stub import IN_FRONT, Stub, stub_source
-from latebind.compilers.choose import installers_toolchain, require, toolchain
+from latebind.build.downloads import DISCONNECTED
+from latebind.build.stub import Stub, stub_source
 from latebind.config.file import FILE_NAME, load
 from latebind.config.runtime import RuntimeUse
-from latebind.system.cache import user_cache
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
 from latebind.system.run import run
 from latebind.tables.presets import presets
-from latebind.tables.targets import host_rid, target
 from loadcheck.engine.policy import fits_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from latebind.adopt.trace import Call
-    from latebind.compilers.choose import Toolchain
+    from latebind.backend.toolchain import Toolchain
     from latebind.tables.presets import RuntimePreset
 
 LIMIT = 600.0
@@ -146,7 +147,7 @@ def _read_definitions(root: Path) -> dict[str, str]:
     if not (root / FILE_NAME).is_file():
         return {}
     config = load(root / FILE_NAME)
-    values = config.definitions(host_rid()) | source_definitions(config)
+    values = config.definitions(host_rid()) | source_definitions(config.native_source, config.document.native.sources)
     return {name: cmake_value(value) for name, value in values.items()}
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.adopt.workflow import DEPENDABOT, WORKFLOW, render_workflow
-from latebind.compilers.host import can_compile
-from latebind.compilers.zig import find_zig
+from latebind.backend.host import can_compile
+from latebind.backend.targets import host_rid, target
+from latebind.backend.zig import find_zig
 from latebind.config.document import AUTHOR
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
@@ -21,7 +22,6 @@ from latebind.errors import InputError
 from latebind.system.git import ask_git
 from latebind.system.log import LOG
 from latebind.tables.presets import preset, presets
-from latebind.tables.targets import host_rid, target
 from latebind.templates import render
 from loadcheck.archive import write_text
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from loadcheck.model import Rid
+    from latebind.backend.targets import Rid
 
 _PORTS = tuple(f"{port}{number}" for port in ("com", "lpt") for number in range(10))
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *_PORTS})

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.adopt.configured import PACKED, Configured
+from latebind.backend.targets import host_rid
 from latebind.config.schema import SCHEMA_ID
 from latebind.semver import version_of
 from latebind.tables.presets import preset
-from latebind.tables.targets import host_rid
 from latebind.templates import render
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from latebind.adopt.causes import SUBPROJECT, VENDOR
 from latebind.build.amalgamation import amalgamation
 from latebind.build.stub import stub_source
 from latebind.config.runtime import RuntimeUse
-from latebind.errors import InputError
+from latebind.errors import INPUT_ERRORS
 from latebind.headers import extract_headers
 from latebind.system.resources import cmake_dir
 from latebind.templates import render
@@ -61,7 +61,7 @@ def _find_headers(built: Built, runtime: RuntimePreset) -> tuple[str, Mapping[st
         return folder.relative_to(built.root).as_posix(), {}
     try:
         return "", extract_headers(runtime, folder).files
-    except InputError:  # the folder has several different ones below it
+    except INPUT_ERRORS:  # the folder has several different ones below it
         return "", {}
 
 

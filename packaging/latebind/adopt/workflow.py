@@ -16,19 +16,19 @@ from urllib.request import url2pathname
 from packaging.version import InvalidVersion, Version
 
 from latebind import __version__
+from latebind.backend.targets import targets
 from latebind.ecosystems.wheel.publishing import name_distribution
 from latebind.registry import collect
 from latebind.system.git import ask_git
 from latebind.tables.actions import actions
 from latebind.tables.presets import preset
-from latebind.tables.targets import targets
 from latebind.templates import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from latebind.backend.targets import Target
     from latebind.ecosystems.publishing import Publisher
-    from latebind.model import Target
 
 WORKFLOW = ".github/workflows/latebind.yml"
 DEPENDABOT = ".github/dependabot.yml"

@@ -9,8 +9,14 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from latebind.backend.cmake import DESCRIBED, Build
+from latebind.backend.diagnostics import first_errors, relative
+from latebind.backend.extension import Extension
+from latebind.backend.files import digest
+from latebind.backend.targets import Target
+from latebind.backend.toolchain import Toolchain, require, toolchain
 from latebind.build.codemodel import (
     list_link_items,
     list_targets,
@@ -20,43 +26,33 @@ from latebind.build.codemodel import (
     request_codemodel,
 )
 from latebind.build.diagnostics import (
-    first_errors,
     headers_advice,
     module_advice,
     provider_advice,
-    relative,
     without_commands,
 )
-from latebind.build.downloads import OFFLINE, report_downloads, source_definitions, sources_advice
-from latebind.build.extension import Extension, extension
+from latebind.build.downloads import report_downloads, sources_advice
 from latebind.build.inside import SourceBoundary
 from latebind.build.loadersource import write_sources
-from latebind.build.sources import loader_dir, native_files
-from latebind.build.stub import IN_FRONT, Stub, stub_source
-from latebind.compilers.choose import Toolchain, require, toolchain
+from latebind.build.pythons import InstalledPython, extension
+from latebind.build.recipe import native_recipe
+from latebind.build.sources import native_files
+from latebind.build.stub import Stub, stub_source
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError
-from latebind.fingerprint import digest
-from latebind.model import Target
-from latebind.semver import semantic_version
 from latebind.system.folders import explain_full_disk
 from latebind.system.log import LOG
 from latebind.system.parallel import each
+from latebind.system.resources import cmake_dir
 from latebind.system.run import Completed, command_text, run, tail
 from loadcheck.tables.pythonabi import module_abi
 
-if TYPE_CHECKING:
-    from latebind.config.native import TomlValue
-
 Variant = Literal["", "debug", "versioned"]
 _TIME_LIMIT = 1800.0
-_DESCRIBED = "latebind-runtimes"
-"""The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
 _NO_COMPONENT = "Unspecified"
 """CMake's name for what install() puts into no component."""
-_TOP_LEVEL = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
 _NINJA_STEP = re.compile(rb"^\[\d+/\d+\]", re.MULTILINE)
 _UNLINK = (
     "Remove the runtime from target_link_libraries(): the loader's header declares its functions, and the loader finds "
@@ -74,7 +70,7 @@ class NativeBuild:
     target: Target
     floor: str
     toolchain: Toolchain
-    pythons: tuple[Extension, ...]
+    pythons: tuple[Extension | InstalledPython, ...]
     """The CPythons that Python modules are built for; () where there are none."""
 
     @property
@@ -98,10 +94,21 @@ class NativeBuild:
         return [name for name in present if self.pythons or kind(name) != "cpython"]
 
     @property
+    def build(self) -> Build:
+        """What CMake gets."""
+        return Build(
+            recipe=native_recipe(self.config),
+            target=self.target,
+            toolchain=self.toolchain,
+            native=self.config.native_source,
+            loader=cmake_dir(),
+            folder=self.folder,
+        )
+
+    @property
     def identity(self) -> str:
         """The compiler and the CPythons whose headers are used, for people and manifests."""
-        versions = ", ".join(dict.fromkeys(python.interpreter.version for python in self.pythons))
-        return ", ".join(filter(None, (self.toolchain.identity(), versions and f"headers of CPython {versions}")))
+        return self.build.identify([python.title for python in self.pythons])
 
     @property
     def components(self) -> list[str]:
@@ -116,17 +123,17 @@ class NativeBuild:
 
         Raises BuildError with the first errors, or when a file from outside the sources was used.
         """
+        build = self.build
         for runtime in self._drop_ins():
-            self._stub(runtime).make(self._stub_prefix(runtime))
-        first, *others = self.pythons or (None,)
-        self._install(prefix, first, variant)
-        each(lambda python: self._add_modules(prefix, python, variant), filter(None, others))
+            self._stub(runtime).make(build.stub_prefix(runtime.name))
+        self._install(build, prefix, self.pythons[0] if self.pythons else None, variant)
+        each(lambda python: self._add_modules(build, prefix, python, variant), self.pythons[1:])
         self.toolchain.finish(self.target, prefix)
 
-    def _add_modules(self, prefix: Path, python: Extension, variant: Variant) -> None:
+    def _add_modules(self, build: Build, prefix: Path, python: Extension | InstalledPython, variant: Variant) -> None:
         """Build for one more CPython, and add its modules. Raises BuildError when there are none."""
         with tempfile.TemporaryDirectory(prefix=".modules-", dir=self.folder) as aside:
-            self._install(Path(aside), python, variant, python.abi)
+            self._install(build, Path(aside), python, variant, python.abi)
             modules = [path for path in Path(aside).rglob("*") if module_abi(path.name) == python.abi]
             for module in modules:
                 (prefix / module.relative_to(aside)).parent.mkdir(parents=True, exist_ok=True)
@@ -139,25 +146,28 @@ class NativeBuild:
                 "nanobind_add_module(), which name each module for the CPython that CMake finds.",
             )
 
-    def _install(self, prefix: Path, python: Extension | None, variant: Variant, suffix: str = "") -> None:
+    def _install(  # what is built, and where it goes
+        self,
+        build: Build,
+        prefix: Path,
+        python: Extension | InstalledPython | None,
+        variant: Variant,
+        suffix: str = "",
+    ) -> None:
         cmake, ninja = require("cmake"), require("ninja")
         tree = self.folder / ".".join(filter(None, (self.target.rid, suffix, variant)))
         log = self.folder / f"{tree.name}.log"
-        arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, python, variant)]
+        arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(build, tree, python, variant)]
         owner = [self.toolchain.fingerprint(), python.identity if python else "", self.target.rid, self.floor]
         _prepare_tree(tree, arguments, digest([*owner, str(self.config.cmake_source), str(tree)]), self.target.rid)
-        write_sources(self.config, tree / _DESCRIBED)
+        write_sources(self.config, tree / DESCRIBED)
         log.unlink(missing_ok=True)
 
         def step(*arguments: str | Path) -> None:
-            environment = {
-                **self.toolchain.environment(tree),
-                **(OFFLINE if self.config.document.native.sources else {}),
-            }
             ended = run(
                 [cmake, *arguments],
                 cwd=tree,  # where file(DOWNLOAD) writes a file without a folder
-                env=environment,
+                env=build.environment(tree),
                 timeout=_TIME_LIMIT,
                 log=log,
                 check=False,
@@ -185,54 +195,18 @@ class NativeBuild:
             step("--install", tree, "--component", component, "--prefix", prefix / component)
         boundary.refuse_outside(read_inputs(ninja, tree))
 
-    def _arguments(self, tree: Path, python: Extension | None, variant: Variant) -> list[str]:
-        document, toolchain_folder = self.config.document, self.folder / f"{tree.name}.toolchain"
-        described = any(runtime.describe for runtime in document.runtime)
-        arguments = [
-            *self.toolchain.configure(self.target, self.floor, toolchain_folder),
-            "-DCMAKE_BUILD_TYPE=Release",
-            f"-Dlatebind_DIR={loader_dir(self.config)}",
-            f"-DLATEBIND_PROJECT_VERSION={self.config.project.version}",
-            f"-DLATEBIND_SOURCE_DIR={self.config.native_source}",
-            *(f"-DLATEBIND_MINIMUM_{runtime.name}={runtime.minimum}" for runtime in document.runtime),
-            *(f"-DLATEBIND_PRIORITY_{runtime.name}={runtime.priority}" for runtime in document.runtime),
-            *self._execution_providers(),
-            *([f"-DLATEBIND_DESCRIBED={tree / _DESCRIBED}"] if described else []),
-            *(f"-D{name}={cmake_value(value)}" for name, value in self._definitions().items()),
-        ]
-        if self.config.module_kind:
-            answers = self.folder / f"{tree.name}.python"
-            arguments += python.configure(answers) if python else ["-DLATEBIND_PYTHON_KIND=none"]
+    def _arguments(
+        self, build: Build, tree: Path, python: Extension | InstalledPython | None, variant: Variant
+    ) -> list[str]:
+        modules = self.config.module_kind and python
+        answers = modules.configure(self.folder / f"{tree.name}.python") if modules else ["-DLATEBIND_PYTHON_KIND=none"]
+        arguments = build.arguments(tree, answers)
         if variant == "versioned":
             arguments.append(f"-DLATEBIND_SOVERSION={self.config.soversion}")
         if variant == "debug":
-            arguments += ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, toolchain_folder, self.folder)]
+            folder = self.folder / f"{tree.name}.toolchain"
+            arguments += ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, folder, self.folder)]
         return arguments
-
-    def _execution_providers(self) -> list[str]:
-        providers = {name: package.ep for name, package in self.config.packages.items() if package.ep}
-        if not providers:
-            return []
-        version = semantic_version(self.config.project.version)
-        return [f"-DLATEBIND_EP_{name}={';'.join(ep.definitions(version))}" for name, ep in providers.items()]
-
-    def _definitions(self) -> dict[str, TomlValue]:
-        """The project's own definitions, and latebind's defaults and stubs in front of it."""
-        definitions = self.config.definitions(self.target.rid)
-        existing = definitions.get(_TOP_LEVEL)
-        files = [str(loader_dir(self.config) / "defaults.cmake")]
-        if sources := source_definitions(self.config):
-            files.append(str(loader_dir(self.config) / "sources.cmake"))
-            definitions |= sources
-        for runtime in self._drop_ins():
-            files.append(str(self._stub_prefix(runtime) / IN_FRONT))
-            if runtime.headers:
-                definitions[f"LATEBIND_HEADERS_{runtime.name}"] = str(self.config.native_source / runtime.headers)
-        if self.config.document.native.hide:
-            patterns = (name for package in self.config.packages.values() for name in package.exports)
-            definitions["LATEBIND_EXPORTS"] = ";".join(dict.fromkeys(patterns))
-        definitions[_TOP_LEVEL] = ";".join([*files, *([str(existing)] if existing else [])])
-        return definitions
 
     def _drop_ins(self) -> list[RuntimeUse]:
         return [runtime for runtime in self.config.document.runtime if runtime.drop_in]
@@ -246,11 +220,8 @@ class NativeBuild:
             target=self.target,
             floor=self.floor,
             toolchain=self.toolchain,
-            loader=loader_dir(self.config),
+            loader=cmake_dir(),
         )
-
-    def _stub_prefix(self, runtime: RuntimeUse) -> Path:
-        return self.folder / f"{self.target.rid}.{runtime.name}"
 
     def _list_mistaken_links(self, tree: Path) -> list[str]:
         """Where the project links a runtime that it binds late, without a stub in the runtime's place."""
@@ -356,8 +327,3 @@ def _show_progress(output: bytes) -> None:
     steps = _NINJA_STEP.findall(output[-_LAST_OUTPUT:])
     if steps:
         LOG.progress(steps[-1].decode("ascii"))
-
-
-def cmake_value(value: TomlValue) -> str:
-    """A value of latebind.toml as CMake writes it."""
-    return ("ON" if value else "OFF") if isinstance(value, bool) else str(value)

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
+from latebind.backend.files import source_date_epoch
+from latebind.backend.programs import which
 from latebind.errors import BuildError, NotRun, ToolError
-from latebind.system.archive import source_date_epoch
 from latebind.system.folders import find_repository
 from latebind.system.git import ask_git, run_git
 from latebind.system.log import LOG
-from latebind.system.programs import which
 
 COMMIT_VARIABLE = "LATEBIND_COMMIT"
 """The environment variable that states the commit of sources exported from a repository. Empty means none."""

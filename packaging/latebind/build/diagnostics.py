@@ -1,28 +1,13 @@
-"""Finds the errors in the output of CMake, ninja and compilers, so that a failed build can show them first."""
+"""Finds out from the output of a failed build what to do."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from loadcheck.text import shell_word
 
-_COMPILER = re.compile(
-    r"^(?P<file>(?:[A-Za-z]:)?[^:()\n]+?)(?::(?P<line>\d+)(?P<column>:\d+)?|\((?P<row>\d+)(?:,\d+)?\)) ?: "
-    r"(?:fatal )?error\b(?: \w+)?: (?P<text>.+)$",
-    re.MULTILINE,
-)
-"""`tiny.c:3:5: error: …` of GCC and Clang, `tiny.c(3,5): error C2065: …` of MSVC."""
-_CMAKE = re.compile(
-    r"^CMake Error at (?P<file>[^\n]+?):(?P<line>\d+) \([^\n]*\):\n+"
-    r"(?P<text>(?:  [^\n]*\n?)+(?:(?<=:\n)\n(?:    [^\n]*\n?)+)?)",
-    re.MULTILINE,
-)
-"""The first paragraph of the message. If it ends with a colon, also the next one, which names the subject."""
-_LINKER = re.compile(
-    r"^(?:\S+: )?(error: .+|.*undefined reference to .+|.*Undefined symbols.*|LINK : fatal error .+)$", re.MULTILINE
-)
 _RUNTIME_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*\n?[^\n]*\b_?OrtGetApiBase", re.IGNORECASE)
 _HEADER_WANTED = re.compile(
     r"(?:onnxruntime_\w+\.h|openvino/c/\w+\.h)'?(?: file not found|: No such file)"
@@ -31,23 +16,9 @@ _HEADER_WANTED = re.compile(
 )
 """Of Clang and GCC; of CMake for a variable of find_path()."""
 _PYTHON_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*?[ `'\"]_*Py(?:[A-Z]\w*)?_\w+", re.IGNORECASE)
+_RAISED = re.compile(r"latebind\.(?:backend\.)?errors\.[^:]*: ")
 _NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
 _NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
-_SHOWN = 5
-
-
-def first_errors(output: str, root: Path, cmake_source: Path) -> list[str]:
-    """The first few errors as `file:line: error: text`, with paths relative to `root` where they are below it.
-
-    CMake names its files relative to `cmake_source`. Errors of a linker have no file; they count when nothing else
-    failed.
-    """
-    located = [(match.start(), _compiler_error(match)) for match in _COMPILER.finditer(output)]
-    for match in _CMAKE.finditer(output):
-        file = cmake_source / match["file"]
-        located.append((match.start(), f"{file}:{match['line']}: error: {' '.join(match['text'].split())}"))
-    errors = [text for _, text in sorted(located)] or [match[1].strip() for match in _LINKER.finditer(output)]
-    return [relative(text, root) for text in dict.fromkeys(errors)][:_SHOWN]
 
 
 def provider_advice(output: str) -> str:
@@ -97,19 +68,9 @@ def without_commands(output: str) -> str:
     return "\n".join(remaining).strip("\n")
 
 
-def relative(text: str, root: Path) -> str:
-    """The text with paths below `root` shortened."""
-    return text.replace(f"{root}/", "").replace(f"{root}\\", "").replace(f"{root.as_posix()}/", "")
-
-
-def _compiler_error(match: re.Match[str]) -> str:
-    position = f"{match['line']}{match['column'] or ''}" if match["line"] else match["row"]
-    return f"{match['file']}:{position}: error: {match['text']}"
-
-
 def own_words(output: str) -> str:
     """The message of latebind's own hook, without the frontend's traceback around it; "" when it was not the hook."""
-    _, separator, text = output.rpartition("latebind.errors.")
-    lines = [line.strip() for line in text.partition(": ")[2].splitlines()]
+    raised = list(_RAISED.finditer(output))
+    lines = [line.strip() for line in output[raised[-1].end() :].splitlines()] if raised else []
     relevant = itertools.takewhile(lambda line: line and not line.startswith(("ERROR ", "error: ", "hint: ")), lines)
-    return "\n  ".join(relevant) if separator else ""
+    return "\n  ".join(relevant)

@@ -5,16 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from latebind.backend.cmake import REFUSE_DOWNLOADS
 from latebind.config.config import Config
 from latebind.system.log import LOG
 
-_NOWHERE = "http://127.0.0.1:9"  # the port of the discard protocol, on which nothing listens
-_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-OFFLINE = {**dict.fromkeys(_PROXIES, _NOWHERE), "no_proxy": "", "NO_PROXY": "", "GIT_ALLOW_PROTOCOL": "file"}
-"""Environment variables with which programs download nothing."""
-_NAMED = {"CMAKE_POLICY_DEFAULT_CMP0170": "NEW"}
-"""With which CMake 3.30 and newer name a dependency that has no source, instead of going on without it."""
-DISCONNECTED = {"FETCHCONTENT_FULLY_DISCONNECTED": "ON", **_NAMED}
+DISCONNECTED = {"FETCHCONTENT_FULLY_DISCONNECTED": "ON", **REFUSE_DOWNLOADS}
 """CMake's variables with which FetchContent fails at once where it would download."""
 _UNPATCHED = "latebind-unpatched.txt"
 _REFUSED = re.compile(
@@ -22,12 +17,6 @@ _REFUSED = re.compile(
     r"|would\s+download\s+(?P<project>[\w.+-]+),\s+which"
     r"|Could(?:n't| not) connect to server|transport '\w+' not allowed"
 )
-
-
-def source_definitions(config: Config) -> dict[str, str]:
-    """The variables that loader/sources.cmake needs; nothing for a project without native.sources."""
-    paths = [f"{name}={config.native_source / path}" for name, path in config.document.native.sources.items()]
-    return {"LATEBIND_SOURCES": ";".join(paths), **_NAMED} if paths else {}
 
 
 def find_refused(output: str) -> str:

@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
+from latebind.backend.zig import ZIG_REQUIREMENT, find_zig
 from latebind.config.described import NUMBERS
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.system.run import run, tail

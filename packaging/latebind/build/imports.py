@@ -10,29 +10,28 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from latebind.build.native import refuse_floor
-from latebind.build.sources import hash_sources
-from latebind.build.stage import (
+from latebind.backend.files import digest
+from latebind.backend.stage import (
     MANIFEST,
     StagedFile,
     StageManifest,
     describe_files,
     is_library,
-    new_stage,
     open_stage,
     write_manifest,
 )
+from latebind.backend.targets import Rid, Target, target
+from latebind.build.native import refuse_floor
+from latebind.build.recipe import hash_sources
+from latebind.build.stages import new_stage
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError, InputError
 from latebind.filenames import WHEEL_MANIFEST
-from latebind.fingerprint import digest
-from latebind.model import Target
-from latebind.tables.targets import target
 from loadcheck.archive import ZipReader
 from loadcheck.binary import read_images
 from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.model import Rid, Sha256
+from loadcheck.model import Sha256
 
 ON_TRUST = "unknown toolchain"
 """The toolchain of a folder that does not describe itself."""

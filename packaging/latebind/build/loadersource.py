@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from packaging.version import Version
 
+from latebind.backend.files import write_changed
 from latebind.build.amalgamation import loader_amalgamation
 from latebind.config.config import Config
 from latebind.config.described import NUMBERS, WIDE, DescribedRuntime
@@ -14,7 +15,6 @@ from latebind.config.runtime import RuntimeUse
 from latebind.fill import fill
 from latebind.system.resources import cmake_dir
 from latebind.tables.presets import PerSystem, RuntimePreset
-from loadcheck.archive import write_text
 
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
 """The preprocessor's conditions for each operating system."""
@@ -106,14 +106,19 @@ def _variants(runtime: RuntimePreset) -> str:
     return "\n".join([*arrays, head, *rows, "};"]) + "\n"
 
 
-def write_sources(config: Config, folder: Path) -> list[Path]:
-    """Write latebind/<name>.h and <name>.c of every runtime that the project describes; all files, changed or not."""
+def described_texts(config: Config) -> dict[str, str]:
+    """latebind/<name>.h and <name>.c of every runtime that the project describes, by name."""
     texts: dict[str, str] = {}
     for runtime in config.document.runtime:
         if runtime.describe is not None:
             header = runtime_header(runtime.traits, runtime.minimum, f"{config.file.name} by latebind")
             texts |= {f"latebind/{runtime.name}.h": header, f"{runtime.name}.c": described_source(runtime.describe)}
-    return write_changed(texts, folder)
+    return texts
+
+
+def write_sources(config: Config, folder: Path) -> list[Path]:
+    """Write those files; all of them, changed or not."""
+    return write_changed(described_texts(config), folder)
 
 
 def write_single(uses: Sequence[RuntimeUse], folder: Path) -> list[Path]:
@@ -126,16 +131,6 @@ def write_single(uses: Sequence[RuntimeUse], folder: Path) -> list[Path]:
         source = described_source(runtime.describe) if runtime.describe else preset_source.read_text("utf-8")
         texts.append((header, source))
     return write_changed(loader_amalgamation(loader, texts), folder)
-
-
-def write_changed(texts: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write files by their names below `folder`, unless they have that text: a newer time would rebuild everything."""
-    text_by_path = {folder / name: text for name, text in texts.items()}
-    for path, text in text_by_path.items():
-        if not path.is_file() or path.read_text("utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(path, text)
-    return list(text_by_path)
 
 
 def described_source(described: DescribedRuntime) -> str:

@@ -6,24 +6,32 @@ import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
+from latebind.backend.files import digest
+from latebind.backend.stage import Stage, StageManifest, describe_files, open_stage, write_manifest
+from latebind.backend.targets import Target
+from latebind.backend.targets import target as find_target
 from latebind.build.cmake import NativeBuild, native_build
 from latebind.build.inside import refuse_links_outside
-from latebind.build.intree import hash_backend
 from latebind.build.promise import refuse_unexported
-from latebind.build.sources import hash_sources
-from latebind.build.stage import Stage, StageManifest, describe_files, new_stage, open_stage, write_manifest
+from latebind.build.recipe import hash_sources
+from latebind.build.stages import new_stage
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError
-from latebind.fingerprint import digest
-from latebind.model import Target
+from latebind.fingerprint import OF_AUDITS, hash_code
 from latebind.system.log import LOG
 from latebind.system.parallel import each
-from latebind.tables.targets import target as find_target
 from loadcheck.text import plural
+
+ELSEWHERE = (
+    *("action.py", "adopt", "checks", "cli.py", "commands", "doctor.py", "ecosystems", "headers.py", "inventory.py"),
+    *("pack", "preconditions.py", "rehearse", "release", "reproduce.py", "verify"),
+    *OF_AUDITS,
+)
+"""The parts of latebind that a build cannot reach. What ecosystems read in the configuration gets into no recipe."""
 
 
 def stage_target(project: Project, target: Target) -> Stage:
@@ -71,7 +79,6 @@ def stage_target(project: Project, target: Target) -> Stage:
 
 def stage_targets(project: Project, rids: Sequence[str]) -> list[Stage]:
     """The stage of each target, as stage_target() makes it."""
-    hash_backend()  # ast.parse() of CPython 3.11 fails where threads call it at once (python/cpython#106905)
     with LOG.step(f"building {plural(len(rids), 'target')}", total=len(rids)) as finished:
         return each(lambda rid: stage_target(project, find_target(rid)), rids, finished=finished)
 
@@ -140,9 +147,11 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     # Not in the source hash: exports change no byte of the files; they are checked after a build.
     exports = json.dumps([package.exports for package in build.config.packages.values()])
     python_identity = [python.identity for python in build.pythons]
-    made_by = [build.toolchain.fingerprint(), hash_backend()]
+    made_by = [build.toolchain.fingerprint(), hash_code(*ELSEWHERE)]
     excluded = sorted(build.config.excluded(build.target.rid))
-    return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded])
+    recipe = build.build.recipe
+    own = json.dumps(asdict(replace(recipe, targets={build.target.rid: recipe.targets[build.target.rid]})))
+    return digest([source_hash, own, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded])
 
 
 def _refuse_links(root: Path, prefix: Path) -> None:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from latebind.build.stage import Stage
+from latebind.backend.stage import Stage
+from latebind.backend.targets import Target, target
 from latebind.config.config import Config
 from latebind.config.package import list_missing_exports
 from latebind.errors import BuildError
-from latebind.model import Target
-from latebind.tables.targets import target
 from loadcheck.binary import Image, floors, read_images
 from loadcheck.text import plural
 

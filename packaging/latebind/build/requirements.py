@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from build import check_dependency
 from packaging.requirements import Requirement
 
 from latebind.errors import BuildError
@@ -35,8 +36,6 @@ def refuse_missing_requirements(source: Path) -> None:
 
     An unreadable file passes: the backend reports what is wrong with it.
     """
-    from build import check_dependency  # noqa: PLC0415  # a build from an sdist has no such package
-
     file = source / "pyproject.toml"
     try:
         needs = [need for need in build_requirements(file) if Requirement(need).name not in OWN_REQUIREMENTS]

@@ -1,105 +1,22 @@
-"""Makes the SBOM of a package, in any format: its libraries, what compiled them, and what it binds late."""
+"""Makes the SBOM of a package of a project, and reads it."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
-from urllib.parse import unquote
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from packaging.version import Version
 
 from latebind import __version__
-from latebind.build.cyclonedx import cyclonedx, read_cyclonedx
-from latebind.build.spdx import read_spdx, spdx
-from latebind.build.stage import Stage
+from latebind.backend.cyclonedx import read_cyclonedx
+from latebind.backend.sbom import Bill, Late, list_libraries, list_tools, render_bill, sbom_name
+from latebind.backend.spdx import read_spdx
+from latebind.backend.stage import Stage
+from latebind.build.stages import static_libraries
 from latebind.config.config import Config
-from latebind.config.package import Package
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError
-from latebind.model import SbomFormat
-from latebind.system.archive import source_date_epoch
-from latebind.tables.parts import Part, find_parts
-
-_SUFFIXES = {"cyclonedx": "cdx.json", "spdx": "spdx.json"}
-SBOM_FILES: Mapping[str, str] = {f"latebind.{suffix}": suffix for suffix in _SUFFIXES.values()}
-"""The names of SBOMs inside packages, each with its suffix."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
-    """One library of one target, with the hash that it has in every package."""
-
-    name: str
-    target: str
-    sha256: str
-    floor: str = ""
-    toolchain: str = ""
-    is_data: bool = False
-    """Whether it is a file next to the library that was not compiled."""
-    version: str = ""
-    """By default that of the package."""
-    parts: tuple[Part, ...] = ()
-    """What is linked into it statically."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Late:
-    """A runtime that is bound late: another distribution supplies it."""
-
-    name: str
-    title: str
-    range: str
-    """A `vers` URI."""
-    supplier: str = ""
-    is_required: bool = True
-
-    @property
-    def plain_range(self) -> str:
-        """The range as versions are usually written: `>=1.20, <2`."""
-        return self.range.partition("/")[2].replace("|", ", ")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
-    """One package."""
-
-    purl: str
-    version: str
-    license: str = ""
-    supplier: str = ""
-    phase: Literal["build", "post-build"] = "build"
-    """Whether it was made with the package, or from the finished package."""
-    tools: tuple[tuple[str, str], ...] = ()
-    """latebind and the compilers, each with its version, "" where that is unknown."""
-    libraries: tuple[Library, ...] = ()
-    parts: tuple[str, ...] = ()
-    """The URLs of the packages that hold the libraries instead."""
-    runtimes: tuple[Late, ...] = ()
-    further: tuple[Part, ...] = ()
-    """Parts of which nobody knows the file."""
-
-    @property
-    def name(self) -> str:
-        """The name in its package URL: `tiny` of `pkg:pypi/tiny@1.2.3`."""
-        return _name_of(self.purl)
-
-    @property
-    def time(self) -> str:
-        """SOURCE_DATE_EPOCH as ISO 8601 in UTC. Raises InputError as source_date_epoch()."""
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(source_date_epoch()))
-
-    @property
-    def holders(self) -> tuple[tuple[str, str], ...]:
-        """The name and the URL of each of `parts`."""
-        return tuple((_name_of(purl), purl) for purl in self.parts)
-
-    @property
-    def linked(self) -> tuple[Part, ...]:
-        """All static parts, each once."""
-        return tuple(sorted({*self.further, *(part for library in self.libraries for part in library.parts)}))
 
 
 class Stated(NamedTuple):
@@ -113,11 +30,6 @@ class Stated(NamedTuple):
 def sbom_file(config: Config) -> str:
     """The name of the SBOM inside a package."""
     return sbom_name(config.project.sbom)
-
-
-def sbom_name(format_: SbomFormat) -> str:
-    """The name of an SBOM in this format."""
-    return f"latebind.{_SUFFIXES[format_.partition('-')[0]]}"
 
 
 def sbom(  # noqa: PLR0913  # what holds what
@@ -143,24 +55,22 @@ def sbom(  # noqa: PLR0913  # what holds what
         version=config.project.version,
         license=config.project.license,
         supplier=supplier_of(config.project.author_names, config.project.name),
-        tools=_tools(stages),
+        tools=list_tools(__version__, stages),
         libraries=tuple(
             library
             for component_package in by_component.values()
             for stage in stages
-            for library in _files(stage, component_package, has_static=has_static)
+            for library in list_libraries(
+                stage,
+                component_package.component,
+                component_package.companions,
+                static_libraries(stage, component_package.component) if has_static else (),
+            )
         ),
         parts=tuple(parts),
-        runtimes=tuple(map(_late, uses.values())),
+        runtimes=tuple(map(late_of, uses.values())),
     )
     return render_bill(bill, config.project.sbom)
-
-
-def render_bill(bill: Bill, format_: SbomFormat) -> bytes:
-    """An SBOM in a format; equal contents give equal bytes."""
-    name, _, version = format_.partition("-")
-    document = spdx(bill) if name == "spdx" else cyclonedx(bill, version)
-    return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
 
 
 def read_sbom(data: bytes, where: str = "") -> Stated:
@@ -185,33 +95,8 @@ def version_range(runtime: RuntimeUse) -> str:
     return f"vers:generic/>={runtime.minimum}{below}"
 
 
-def _late(runtime: RuntimeUse) -> Late:
+def late_of(runtime: RuntimeUse) -> Late:
+    """A runtime as an SBOM has it."""
     preset = runtime.traits
     supplier = preset.supplier or supplier_of((), preset.title)
     return Late(name=runtime.name, title=preset.title, range=version_range(runtime), supplier=supplier)
-
-
-def _files(stage: Stage, package: Package, *, has_static: bool) -> Iterator[Library]:
-    """The libraries of a package for a target, and what a plugin has next to its own."""
-    static = stage.static_libraries(package.component) if has_static else ()
-    hashes, manifest = {stage.root / file.path: file.sha256 for file in stage.manifest.files}, stage.manifest
-    for path in (*stage.libraries(package.component), *static):
-        yield Library(
-            name=path.name,
-            target=stage.rid,
-            sha256=hashes[path],
-            floor=manifest.floor,
-            toolchain=manifest.toolchain,
-            parts=find_parts(path.read_bytes(), manifest.toolchain),
-        )
-    for path in stage.data(package.component, package.companions):
-        yield Library(name=path.name, target=stage.rid, sha256=hashes[path], is_data=True)
-
-
-def _tools(stages: Sequence[Stage]) -> tuple[tuple[str, str], ...]:
-    compilers = (stage.manifest.toolchain.partition(" ") for stage in stages)
-    return (("latebind", __version__), *sorted({(name, version) for name, _, version in compilers}))
-
-
-def _name_of(purl: str) -> str:
-    return unquote(purl.partition("/")[2].partition("@")[0])

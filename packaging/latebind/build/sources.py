@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,12 +13,11 @@ from typing import Any
 
 import msgspec
 
-from latebind.config.config import SDIST_LOADER, Config
-from latebind.config.file import FILE_NAME
+from latebind.backend.files import digest
+from latebind.backend.tree import Folders, hash_file, hash_tree, list_tree
+from latebind.config.config import Config
 from latebind.config.project import MSBUILD_OUTPUTS, Project
-from latebind.fingerprint import digest
 from latebind.system.resources import cmake_dir
-from latebind.system.tree import Folders, hash_file, hash_files, hash_tree, list_tree
 from loadcheck.decoding import DECODE_ERRORS
 
 _NATIVE = re.compile(
@@ -43,35 +41,6 @@ _MSBUILD = (
 """What MSBuild and NuGet look for in every folder above a project."""
 
 
-def hash_sources(project: Project) -> str:
-    """A hash of everything that the native files are made from, except the compiler: sources, loader, settings.
-
-    It is the same on every system, for every working folder and in an unpacked sdist: files that were built on one are
-    imported on another.
-    """
-    config, native = project.config, project.config.document.native
-    shared = native.define
-    settings = {
-        "version": config.project.version,
-        "define": shared,
-        "sources": {name: _hash_path(config.native_source / path) for name, path in native.sources.items()},
-        "targets": {rid: own for rid in config.document.targets.options if (own := config.definitions(rid)) != shared},
-        "cmake": native.cmake,
-        "runtimes": {runtime.name: runtime.minimum for runtime in config.document.runtime},
-        "hide": native.hide and [package.exports for package in config.packages.values()],
-        "drop-in": {runtime.name: runtime.headers for runtime in config.document.runtime if runtime.drop_in},
-        "described": [msgspec.to_builtins(runtime.describe) for runtime in config.document.runtime if runtime.describe],
-        "modules": config.module_kind,
-        "eps": [msgspec.to_builtins(package.ep) for package in config.packages.values() if package.ep],
-        "components": sorted({package.component for package in config.packages.values()}),
-    }
-    # latebind.toml is among them where the sources are the project's root: what counts of it is in `settings`.
-    paths = [path for path in native_files(project) if path != config.native_source / FILE_NAME]
-    files = hash_files(config.native_source, paths, modes=False)
-    parts = [json.dumps(settings, sort_keys=True), files, hash_tree(loader_dir(config), modes=False)]
-    return digest(parts)
-
-
 def native_files(project: Project) -> list[Path]:
     """The files of the native code, sorted: all below its folder but outputs, packages of this project, and `exclude`.
 
@@ -80,13 +49,10 @@ def native_files(project: Project) -> list[Path]:
     """
     config, native = project.config, project.config.native_source
     paths = list_tree(native, outputs=project.outputs)
-    if not config.unpacked:
-        apart = [folder for folder in _package_folders(config) if native.resolve() in folder.parents]
-        paths = [
-            path
-            for path in paths
-            if _NATIVE.fullmatch(path.name) or not any(folder in path.parents for folder in apart)
-        ]
+    apart = [folder for folder in _package_folders(config) if native.resolve() in folder.parents]
+    paths = [
+        path for path in paths if _NATIVE.fullmatch(path.name) or not any(folder in path.parents for folder in apart)
+    ]
     globs = config.document.native.exclude
     return [path for path in paths if not _is_excluded(path.relative_to(native).as_posix(), globs)]
 
@@ -99,7 +65,7 @@ def hash_inputs(project: Project) -> dict[str, str]:
     config, files = project.config, {**list_inputs(project), **list_wheel_sources(project)}
     hashes = {name: _hash_text(path.read_bytes()) for name, path in sorted(files.items()) if path != config.file}
     hashes[config.file.name] = _hash_text(config.content)  # as it was read: it may have changed since
-    return {**dict(sorted(hashes.items())), _LOADER: hash_tree(loader_dir(config), modes=False)}
+    return {**dict(sorted(hashes.items())), _LOADER: hash_tree(cmake_dir(), modes=False)}
 
 
 def list_unnamed_components(project: Project) -> dict[str, str]:
@@ -172,21 +138,11 @@ def _tables(node: Any) -> Iterator[str]:
                 yield from _tables(value)
 
 
-def loader_dir(config: Config) -> Path:
-    """The loader that a project builds with: the copy that its sdist carries, else this latebind's own."""
-    return config.root / SDIST_LOADER if config.unpacked else cmake_dir()
-
-
 def _package_folders(config: Config) -> list[Path]:
     """The folders of wheels and managed projects, in the form in which list_tree() gives paths below the root."""
     names = [*config.wheel_sources.values()]
     names += [package.nuget.managed for package in config.packages.values() if package.nuget is not None]
     return [(config.root / name).resolve() for name in names if name]
-
-
-def _hash_path(path: Path) -> str:
-    """A hash of an archive or a folder of native.sources: `exclude` may keep it out of the sdist."""
-    return hash_tree(path, modes=False) if path.is_dir() else hash_file(path)
 
 
 def _hash_text(data: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,19 +13,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from latebind.backend.files import digest
+from latebind.backend.recipe import StubRecipe
+from latebind.backend.stub import DESCRIBED, INCLUDE, SINGLE, install_stub
+from latebind.backend.targets import Target
+from latebind.backend.toolchain import Toolchain
+from latebind.backend.tree import hash_tree
 from latebind.build.amalgamation import amalgamation, declare_reader
 from latebind.build.functions import find_functions, show_names
-from latebind.build.loadersource import described_source, runtime_header, three_numbers, write_changed
-from latebind.build.stage import swap_in
-from latebind.compilers.choose import Toolchain, require
+from latebind.build.loadersource import described_source, runtime_header, three_numbers
+from latebind.build.stages import swap_in
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError, LatebindError
 from latebind.fill import fill
-from latebind.fingerprint import digest
-from latebind.model import Target
 from latebind.system.log import LOG
 from latebind.system.run import run, tail
-from latebind.system.tree import hash_tree
 from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table
 from loadcheck.archive import write_text
 from loadcheck.text import DOCS, plural
@@ -33,8 +35,6 @@ from loadcheck.text import DOCS, plural
 if TYPE_CHECKING:
     from latebind.config.described import DescribedRuntime
 
-IN_FRONT = "lib/cmake/latebind/inFront.cmake"
-"""The file that puts a stub in front of other runtimes: a value of CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""
 _MARK = ".latebind"
 """The file that says which stubs a folder has."""
 _TIME_LIMIT = 600.0
@@ -175,40 +175,25 @@ class Stub:
             swap_in(aside, prefix)
 
     def _install(self, folder: Path, prefix: Path) -> None:
-        cmake, ninja = require("cmake"), require("ninja")
-        tree = folder / "tree"
-        described = folder / "described"
-        write_changed(self.source.files(), described)
-        write_changed(amalgamation(self.loader, self.source), folder / "single")
-        definitions = {
-            "CMAKE_MAKE_PROGRAM": ninja,
-            "CMAKE_BUILD_TYPE": "Release",
-            "LATEBIND_DESCRIBED": described,
-            "LATEBIND_SINGLE": folder / "single" / f"latebind_{self.source.runtime.name}.c",
-            f"LATEBIND_MINIMUM_{self.source.runtime.name}": self.source.minimum,
-            **self._names(),
-            **({"LATEBIND_HEADERS": self.headers} if self.headers else {}),
-        }
-        arguments = [f"-D{name}={value}" for name, value in definitions.items()]
-        arguments += self.toolchain.configure(self.target, self.floor, folder / "toolchain")
-        text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
-        environment = self.toolchain.environment(tree)
-        steps: list[list[str | Path]] = [
-            [cmake, "-S", self.loader / "stub", "-B", tree, "-G", "Ninja", *arguments],
-            [cmake, "--build", tree],
-            [cmake, "--install", tree, "--prefix", prefix],
-        ]
-        _run_steps(steps, folder, environment, text)
+        install_stub(
+            self.recipe,
+            stub_texts(self.loader, self.source),
+            loader=self.loader,
+            target=self.target,
+            floor=self.floor,
+            toolchain=self.toolchain,
+            folder=folder,
+            prefix=prefix,
+            headers=self.headers,
+            step=_run_step,
+        )
         packages = prefix / "lib" / "pkgconfig"
         plain = (packages / f"{self.source.names.pkg_config_name}.pc").read_text("utf-8")
         for name, installed in self.installed.items():
             write_text(packages / f"{name}.pc", installed.describe(plain))
-        written = {"variables": self.source.variables_header(), "version": declare_reader(self.source)}
-        for kind, text in written.items():
-            if text:
-                write_text(prefix / "include" / "latebind" / f"{self.source.runtime.name}_{kind}.h", text)
         if self.visual_cpp is not None and self.target.system == "windows":
-            self._install_for_visual_cpp(self.visual_cpp, environment, folder / "single", prefix)
+            environment = self.toolchain.environment(folder / "tree")
+            self._install_for_visual_cpp(self.visual_cpp, environment, folder / SINGLE, prefix)
 
     def _install_for_visual_cpp(self, zig: Path, environment: Mapping[str, str], single: Path, prefix: Path) -> None:
         """Add a library in Microsoft's ABI, made without Microsoft's SDK, and a file with which pkg-config finds it.
@@ -230,7 +215,8 @@ class Stub:
             [zig, "cc", "-target", triple, *flags, "-c", f"{name}.c", "-o", f"{name}.obj"],
             [zig, "lib", "-nologo", f"-out:{folder / names.library}.lib", f"{name}.obj"],
         ]
-        _run_steps(steps, single, environment, f"{name}.c could not be compiled for Visual C++ on {self.target.rid}")
+        for step in steps:
+            _run_step(step, single, environment, f"{name}.c could not be compiled for Visual C++ on {self.target.rid}")
         file = Path("pkgconfig") / f"{self.source.names.pkg_config_name}.pc"
         text = (prefix / "lib" / file).read_text("utf-8")
         moved = {
@@ -256,19 +242,16 @@ class Stub:
                 shutil.copy2(prefix / file, aside / file)
         write_text(aside / _MARK, msgspec.json.encode({**others, name: _Installed(self.key, own)}).decode())
 
-    def _names(self) -> dict[str, str]:
-        """CMake's variables for how projects look for the runtime."""
-        runtime, names = self.source.runtime, self.source.names
-        return {
-            "LATEBIND_RUNTIME": runtime.name,
-            "LATEBIND_LIBRARY": names.library,
-            "LATEBIND_PACKAGES": ";".join(names.packages),
-            "LATEBIND_TARGETS": ";".join(names.targets),
-            "LATEBIND_VARIABLES": ";".join(names.variables),
-            "LATEBIND_PKG_CONFIG": names.pkg_config_name,
-            "LATEBIND_VERSION": (runtime.built or "0.0") if self.source.table else "",
-            "LATEBIND_HEADER": names.header,
-        }
+    @property
+    def recipe(self) -> StubRecipe:
+        """What the build needs to know of it."""
+        runtime = self.source.runtime
+        return StubRecipe(
+            name=runtime.name,
+            title=runtime.title,
+            minimum=self.source.minimum,
+            names=_list_names(runtime, self.source.names, has_table=self.source.table is not None),
+        )
 
     @property
     def key(self) -> str:
@@ -281,17 +264,47 @@ class Stub:
             self.source.priority,
             repr(self.installed),
         ]
-        texts = [text for pair in sorted({**self._names(), **self.source.files()}.items()) for text in pair]
+        texts = [text for pair in sorted({**self.recipe.names, **self.source.files()}.items()) for text in pair]
         kinds = "visual-cpp" if self.visual_cpp is not None else ""
         return digest([*made_of, self.target.rid, self.floor, headers, kinds, *texts])
 
 
-def _run_steps(steps: Iterable[list[str | Path]], folder: Path, environment: Mapping[str, str], problem: str) -> None:
-    """Raises BuildError with the problem and the output of a step that fails, or ToolError."""
-    for step in steps:
-        ended = run(step, cwd=folder, env=environment, timeout=_TIME_LIMIT, check=False)
-        if ended.returncode != 0:
-            raise BuildError(f"{problem}\n{tail(ended.output)}")
+def _run_step(argv: Sequence[str | Path], folder: Path, environment: Mapping[str, str], problem: str) -> None:
+    """Raises BuildError with the problem and the output when it fails, or ToolError."""
+    ended = run(argv, cwd=folder, env=environment, timeout=_TIME_LIMIT, check=False)
+    if ended.returncode != 0:
+        raise BuildError(f"{problem}\n{tail(ended.output)}")
+
+
+def stub_texts(loader: Path, source: StubSource) -> dict[str, str]:
+    """The generated files of a stub, by name. Raises LatebindError for too many functions."""
+    name = source.runtime.name
+    headers = {"variables": source.variables_header(), "version": declare_reader(source)}
+    return {
+        **{f"{DESCRIBED}/{file}": text for file, text in source.files().items()},
+        **{f"{SINGLE}/{file}": text for file, text in amalgamation(loader, source).items()},
+        **{f"{INCLUDE}/{name}_{kind}.h": text for kind, text in headers.items() if text},
+    }
+
+
+def name_stub(runtime: RuntimeUse) -> dict[str, str]:
+    """CMake's variables for how projects look for a runtime of theirs that has a stub."""
+    preset, described = runtime.traits, runtime.describe
+    has_table = function_table(preset.name) is not None or bool(described and described.stub)
+    return _list_names(preset, preset.stub, has_table=has_table) if preset.stub else {}
+
+
+def _list_names(runtime: RuntimePreset, names: StubNames, *, has_table: bool) -> dict[str, str]:
+    return {
+        "LATEBIND_RUNTIME": runtime.name,
+        "LATEBIND_LIBRARY": names.library,
+        "LATEBIND_PACKAGES": ";".join(names.packages),
+        "LATEBIND_TARGETS": ";".join(names.targets),
+        "LATEBIND_VARIABLES": ";".join(names.variables),
+        "LATEBIND_PKG_CONFIG": names.pkg_config_name,
+        "LATEBIND_VERSION": (runtime.built or "0.0") if has_table else "",
+        "LATEBIND_HEADER": names.header,
+    }
 
 
 def stub_source(

@@ -80,8 +80,8 @@ def lock_project(work: Callable[[argparse.Namespace, Project], int]) -> Command:
     """A command that holds the lock of its working folder, in which it reads the project once."""
 
     def command(arguments: argparse.Namespace) -> int:
+        from latebind.backend.files import source_date_epoch
         from latebind.config.project import find_project, read_project
-        from latebind.system.archive import source_date_epoch
         from latebind.system.lock import exclusive
 
         source_date_epoch()  # reports a wrong value before a compiler does

@@ -19,7 +19,7 @@ from latebind.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from latebind.build.stage import Stage
+    from latebind.backend.stage import Stage
     from latebind.config.project import Project
 
 _LATEBIND = f"latebind[native]=={__version__}"
@@ -121,9 +121,9 @@ def _build(arguments: argparse.Namespace, project: Project) -> int:
 
 
 def _stage(arguments: argparse.Namespace, project: Project) -> int:
+    from latebind.backend.stage import open_stage
+    from latebind.backend.targets import target, targets
     from latebind.build.imports import import_native
-    from latebind.build.stage import open_stage
-    from latebind.tables.targets import target, targets
 
     workdir = project.workdir
     if arguments.sources:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from latebind.commands.common import Add, add_format, print_json
-from latebind.errors import LatebindError
+from latebind.errors import ANY_ERROR
 from latebind.system.log import LOG
 
 _NEXT_LIBRARY = """Created {folder}/ with {files}: a {language} library that uses {runtime}
@@ -85,7 +85,7 @@ def _add_headers(include: Path) -> str:
     runtime = preset(EP_RUNTIME)
     try:
         write_headers(get_headers(runtime, EP_FLOOR), runtime.name, include)
-    except LatebindError as error:
+    except ANY_ERROR as error:
         LOG.say(f"warning: {error.message}")
         return f"  latebind headers {EP_RUNTIME} {EP_FLOOR} --output native/include\n"
     return ""

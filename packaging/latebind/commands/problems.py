@@ -7,14 +7,14 @@ import re
 import sys
 from pathlib import Path
 
-from latebind.errors import ConfigError, LatebindError
+from latebind.errors import AnyError, ConfigError
 from loadcheck.text import annotation, printable_lines
 
 _PLACE = re.compile(r"(?P<file>.+?)(?::(?P<line>\d+)|: (?P<key>\S+))?")
 _BOLD_RED, _BOLD_CYAN, _PLAIN = "\033[1;31m", "\033[1;36m", "\033[0m"
 
 
-def print_problems(error: LatebindError, project: Path) -> None:
+def print_problems(error: AnyError, project: Path) -> None:
     """Print each problem of an error. `project` is the folder of -C, which names of files may be relative to."""
     problems = error.problems if isinstance(error, ConfigError) else (error,)
     for problem in problems:
@@ -39,7 +39,7 @@ def _paint(text: str, style: str) -> str:
     return f"{style}{text}{_PLAIN}" if is_terminal else text
 
 
-def _print_annotation(problem: LatebindError, project: Path) -> None:
+def _print_annotation(problem: AnyError, project: Path) -> None:
     """Write an annotation for a problem with a file, in GitHub Actions only.
 
     It goes to stderr, since workflows write reports from stdout into the summary.

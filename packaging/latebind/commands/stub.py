@@ -14,9 +14,9 @@ from latebind.commands.common import Add, add_format, add_target, new_folder, pr
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
+    from latebind.backend.targets import Target
     from latebind.build.stub import InstalledHeaders, Stub, StubSource
     from latebind.config.runtime import RuntimeUse
-    from latebind.model import Target
 
 
 def declare_stub(add: Add) -> None:
@@ -84,15 +84,15 @@ def _stub(arguments: argparse.Namespace) -> int:
 
 def _write_sources(source: StubSource, output: Path) -> list[Path]:
     """Write the stub as sources and return the files."""
+    from latebind.backend.files import write_changed
     from latebind.build.amalgamation import amalgamation
-    from latebind.build.loadersource import write_changed
     from latebind.system.resources import cmake_dir
 
     return write_changed(amalgamation(cmake_dir(), source), output)
 
 
 def _targets(arguments: argparse.Namespace) -> list[Target]:
-    from latebind.tables.targets import host_rid, target, targets
+    from latebind.backend.targets import host_rid, target, targets
 
     names = arguments.target or [host_rid()]
     return [target(name) for name in (targets() if "all" in names else dict.fromkeys(names))]
@@ -191,11 +191,11 @@ def _list_linked(file: Path) -> list[str]:
 
 def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[Target]) -> list[Stub]:
     """One stub for each target. Raises LatebindError for missing headers, NotRun without zig."""
+    from latebind.backend.targets import host_rid
+    from latebind.backend.toolchain import toolchain
+    from latebind.backend.zig import find_zig
     from latebind.build.stub import Stub
-    from latebind.compilers.choose import toolchain
-    from latebind.compilers.zig import find_zig
     from latebind.system.resources import cmake_dir
-    from latebind.tables.targets import host_rid
 
     headers = arguments.headers and arguments.headers.resolve()
     if headers and not list(headers.rglob("*.h")):

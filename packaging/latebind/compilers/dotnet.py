@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+from latebind.backend.programs import which
 from latebind.errors import NotRun, ToolError
-from latebind.system.programs import which
 from latebind.system.run import run
 from loadcheck.archive import write_text
 

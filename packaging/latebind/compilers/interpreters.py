@@ -15,12 +15,12 @@ from pathlib import Path
 import msgspec
 from packaging.version import Version
 
+from latebind.backend.cache import callers_home
+from latebind.backend.programs import which
+from latebind.backend.targets import like_host
 from latebind.errors import NotRun, ToolError
-from latebind.system.cache import callers_home
 from latebind.system.parallel import each
-from latebind.system.programs import which
 from latebind.system.run import run
-from latebind.tables.targets import like_host
 
 _TIME_LIMIT = 30.0
 _PROBE = """\

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from latebind.backend.programs import which
 from latebind.errors import NotRun
-from latebind.system.programs import which
 from latebind.system.run import run
 
 FRAMEWORK = "net472"

@@ -12,7 +12,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from latebind.config.config import BACKEND
+from latebind.backend.targets import Rid, targets
 from latebind.config.described import DISTRIBUTION, problems, version_problems
 from latebind.config.document import AUTHOR
 from latebind.config.extension import package_keys
@@ -23,9 +23,7 @@ from latebind.errors import LatebindError
 from latebind.registry import collect
 from latebind.semver import version_of
 from latebind.tables.presets import library_files, presets
-from latebind.tables.targets import targets
 from latebind.tables.wheelkinds import PYTHONS, kind_problem
-from loadcheck.model import Rid
 from loadcheck.text import DOCS, printable
 
 if TYPE_CHECKING:
@@ -49,8 +47,8 @@ _FREE = (("audit", "waive"), ("native", "define"))
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Control characters, line ends, and what reorders the text around it."""
 _SEPARATORS = "/\\:"
-_BACKENDS = ("hatchling.build", BACKEND)
-"""The build backends that run latebind's hooks. A project may wrap one in a backend of its own (`backend-path`)."""
+_BACKEND = "hatchling.build"
+"""The build backend that runs latebind's hooks. A project may wrap it in a backend of its own (`backend-path`)."""
 _HATCHLING = (
     'Write build-backend = "hatchling.build", requires = ["hatchling>=1.29", "latebind>=0.1"] and latebind\'s two '
     f"hooks: {DOCS}/howto/adopt.md"
@@ -117,8 +115,7 @@ def _check_release(config: Config, reader: Reader) -> None:
     kinds = {str(consumer.kind) for consumer in collect("consumer", "CONSUMERS")} if unverified else set[str]()
     for key in unverified:
         kind, slash, rid = key.partition("/")
-        if kinds:  # the copy of latebind in an sdist has no consumers
-            reader.check_known(here, kind, "a kind of package", kinds)
+        reader.check_known(here, kind, "a kind of package", kinds)
         if slash and rid not in config.document.targets.include:
             text = f"{rid!r} in {key!r} is not a target of this project"
             reader.problem(here, text, nearest(rid, config.document.targets.include))
@@ -398,8 +395,7 @@ def check_source(config: Config, reader: Reader) -> None:
                 f"Name the folder of the headers, or run: latebind headers {runtime.name} {runtime.minimum} "
                 f"--output {headers}",
             )
-    if not config.unpacked:  # an sdist has the wheel source of one package alone
-        _check_wheel_sources(config, reader)
+    _check_wheel_sources(config, reader)
 
 
 def _check_external(config: Config, reader: Reader) -> None:
@@ -424,7 +420,7 @@ def _check_wheel_sources(config: Config, reader: Reader) -> None:
             message = f"the wheel is named {own_name} in {shown}, but {wheel_name} in {config.file.name}"
             reader.problem(("package", name, "wheel"), message, f'Set package.{name}.wheel.name = "{own_name}".')
         backend = _find(tables, "build-system", "build-backend") or "setuptools"
-        if own_name and backend not in _BACKENDS and not _find(tables, "build-system", "backend-path"):
+        if own_name and backend != _BACKEND and not _find(tables, "build-system", "backend-path"):
             message = f"{backend} does not run latebind's hooks, which put the native files into the wheel"
             where = f"{path}: build-system.build-backend"
             reader.problems.append(LatebindError(message, where=where, advice=_HATCHLING))

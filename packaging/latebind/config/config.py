@@ -12,29 +12,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from latebind.backend.targets import host_rid, target
 from latebind.config.native import TargetOptions
 from latebind.config.package import SdkConfig
 from latebind.config.verification import VerifyOwn
 from latebind.errors import LatebindError
-from latebind.tables.targets import host_rid, target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from latebind.backend.targets import Rid, Target
     from latebind.config.document import Document, ProjectTable
     from latebind.config.native import TomlValue
     from latebind.config.package import Package
     from latebind.config.plugin import EpConfig
     from latebind.config.runtime import RuntimeUse
-    from latebind.model import Target
-    from loadcheck.model import Rid
-
-
-BACKEND = "latebind.build.backend"
-"""The build backend of an sdist, a module of the copy of latebind in it."""
-SDIST_NATIVE, SDIST_LOADER, SDIST_BACKEND = "native", "loader", "_latebind"
-"""Where an sdist has the native code, the loader and its build backend, wherever the project has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +37,6 @@ class Config:
     root: Path
     file: Path
     document: Document
-    unpacked: bool = False
-    """Whether `root` is an unpacked sdist, which has the native code and the loader at fixed places."""
     content: bytes = b""
     """`file` as it was read. It may be edited later, so nothing reads it again."""
 
@@ -88,7 +79,7 @@ class Config:
     @property
     def native_source(self) -> Path:
         """The folder of all native code."""
-        return self.root / (SDIST_NATIVE if self.unpacked else self.document.native.source)
+        return self.root / self.document.native.source
 
     @property
     def is_built_elsewhere(self) -> bool:

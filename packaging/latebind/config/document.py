@@ -7,7 +7,7 @@ runs a program, or executes anything of the project.
 from __future__ import annotations
 
 import re
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -60,6 +60,13 @@ class ProjectTable(Table, frozen=True):
         ),
     ] = ""
     icon: Annotated[str, Meta(description="PNG or JPEG file for NuGet packages, at most 1 MB.")] = ""
+    sdist_backend: Annotated[
+        Literal["carried", "required"],
+        Meta(
+            description="Whether an sdist carries the part of latebind that builds it, or requires latebind from the "
+            "package index."
+        ),
+    ] = "carried"
     sbom: Annotated[
         SbomFormat,
         Meta(description="Format of the SBOM in each package except sdists."),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.config.check import check_config, check_source, check_texts
-from latebind.config.config import SDIST_LOADER, Config
+from latebind.config.config import Config
 from latebind.config.described import DescribedFile, problems, version_problems
 from latebind.config.document import Document
 from latebind.config.expand import expand
@@ -86,8 +86,7 @@ def load(file: Path, *, alone: bool = False) -> Config:
     document = reader.read(Document, _split_targets(raw))
     if document is not None:
         root = file.parent.resolve()
-        unpacked = (root / "PKG-INFO").is_file() and (root / SDIST_LOADER).is_dir()
-        config = Config(root=root, file=file, document=expand(document, reader), unpacked=unpacked, content=content)
+        config = Config(root=root, file=file, document=expand(document, reader), content=content)
         check_config(config, reader)
         if not alone:
             check_source(config, reader)
@@ -123,7 +122,7 @@ def standalone_text(config: Config) -> str:
     """The configuration as the text of a latebind.toml: its [tool.latebind] where it was read from a pyproject.toml."""
     if config.file.name == FILE_NAME:
         return _decode(config.content)
-    import tomlkit  # noqa: PLC0415  # a build from an sdist does without it
+    import tomlkit  # noqa: PLC0415  # slow, and few configurations are there
 
     return tomlkit.dumps(_parse(config.content, config.file)["tool"]["latebind"])
 

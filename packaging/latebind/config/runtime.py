@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from latebind.backend.targets import target
 from latebind.config.described import NUMBERS, DescribedRuntime  # tools read the types of the tables
 from latebind.config.reader import Table
 from latebind.tables.presets import RuntimePreset, preset
-from latebind.tables.targets import target
 
 
 class RuntimeUse(Table, frozen=True, kw_only=True):

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
+from latebind.backend.targets import targets
 from latebind.config.document import Document
 from latebind.config.plugin import PLUGIN_HOSTS
 from latebind.tables.presets import library_files, presets
-from latebind.tables.targets import targets
 
 SCHEMA_ID = "https://raw.githubusercontent.com/latebind/latebind/main/docs/latebind.schema.json"
 """Where editors find the schema: `#:schema URL` as the first line of latebind.toml."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from latebind.build.stage import Stage
+from latebind.backend.stage import Stage
 from latebind.config.config import Config
 from latebind.config.package import Package
 from latebind.config.project import Project

@@ -10,15 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from latebind.backend.files import digest, source_date_epoch
+from latebind.backend.stage import Stage, open_stage
+from latebind.backend.tree import hash_file, hash_tree
 from latebind.build.commit import source_commit
 from latebind.build.inside import refuse_named_links
 from latebind.build.native import stage_targets
-from latebind.build.sources import hash_inputs, hash_sources, outside_hash
-from latebind.build.stage import Stage, open_stage
+from latebind.build.recipe import hash_sources
+from latebind.build.sources import hash_inputs, outside_hash
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
-from latebind.errors import LatebindError, NotRun
-from latebind.fingerprint import OF_AUDITS, digest, fingerprint
+from latebind.errors import ANY_ERROR, NotRun
+from latebind.fingerprint import OF_AUDITS, fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
 from latebind.pack.planned import plan_packages
@@ -26,10 +29,8 @@ from latebind.pack.record import Ledger, Record
 from latebind.pack.render import describe_losses
 from latebind.pack.untracked import list_untracked
 from latebind.preconditions import refuse_missing
-from latebind.system.archive import source_date_epoch
 from latebind.system.log import LOG
 from latebind.system.parallel import each
-from latebind.system.tree import hash_file, hash_tree
 from loadcheck.model import Sha256
 from loadcheck.text import plural
 
@@ -199,7 +200,7 @@ def inspect_dist(project: Project) -> Present:
 def _list_outdated(ledger: Ledger, run: PackRun) -> list[str]:
     try:
         plan = plan_packages(run.config, [stage.rid for stage in run.stages])
-    except LatebindError:  # packing will say why it makes none of them any more
+    except ANY_ERROR:  # packing will say why it makes none of them any more
         return list(ledger.record.packages)
     names = []
     for kind, job in plan.jobs:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from latebind.backend.targets import target
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning, package_kinds
 from latebind.errors import BuildError
 from latebind.formats import find_format
 from latebind.model import NotMade
 from latebind.semver import VersionError
-from latebind.tables.targets import target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

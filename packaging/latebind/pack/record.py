@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
+from latebind.backend.files import digest
 from latebind.errors import BuildError, NotRun
-from latebind.fingerprint import digest
 from latebind.system.log import LOG
 from loadcheck.archive import sha256, write_text
 from loadcheck.decoding import DECODE_ERRORS

@@ -7,12 +7,12 @@ import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from latebind.backend.stage import Stage
+from latebind.backend.tree import hash_file
 from latebind.build.sources import list_forced, list_inputs, list_wheel_sources
-from latebind.build.stage import Stage
 from latebind.config.project import Project
 from latebind.formats import find_format
 from latebind.system.git import list_tracked
-from latebind.system.tree import hash_file
 from loadcheck.formats import iter_members
 
 

@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.workflow import WORKFLOW
+from latebind.backend.programs import which
+from latebind.backend.targets import host_rid, target
 from latebind.config.config import Config
 from latebind.ecosystems.publishing import Registry, Rehearsal, Stage
-from latebind.errors import InputError, LatebindError, NotRun, ToolError
+from latebind.errors import ANY_ERROR, InputError, LatebindError, NotRun, ToolError
 from latebind.formats import find_format
 from latebind.registry import collect
 from latebind.rehearse.clone import clone_project, find_changelog, refuse_unready
@@ -32,9 +34,7 @@ from latebind.release.tag import Tag
 from latebind.system.folders import find_repository
 from latebind.system.git import run_git
 from latebind.system.log import LOG
-from latebind.system.programs import which
 from latebind.system.run import run
-from latebind.tables.targets import host_rid, target
 from latebind.verify.cases.installers import installer, python_of
 from loadcheck.archive import sha256
 from loadcheck.text import plural, shorten
@@ -382,6 +382,6 @@ def _run_part(step: Step, part: str, work: Callable[[], str]) -> tuple[str, str,
         return PASSED, work(), None
     except NotRun as reason:
         return NOT_RUN, shorten(reason.message.replace("\n", " "), _DETAIL), None
-    except LatebindError as error:
+    except ANY_ERROR as error:
         text = f"the rehearsal failed in the step {step.name} ({part}), so {step.meaning}: {error.message}"
         return FAILED, "", RehearsalError(text, where=error.where, advice=error.advice)

@@ -20,8 +20,8 @@ from typing import Any
 
 import yaml
 
+from latebind.backend.programs import which
 from latebind.errors import LatebindError
-from latebind.system.programs import which
 from latebind.system.run import run, tail
 
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from latebind import __version__
-from latebind.errors import ConfigError, InputError
+from latebind.errors import INPUT_ERRORS, ConfigError, InputError
 from latebind.release.contradictions import Contradiction, contradictions
 from latebind.release.derive import Derived, derive
 from latebind.release.facts import Origin, read_origin
@@ -62,7 +62,7 @@ def check_release(folder: Path, tag: Tag | None = None) -> Checked:
     try:
         origin = read_origin(folder / RELEASE_MANIFEST)
         derived = derive(folder, origin)
-    except (InputError, ConfigError) as error:
+    except (*INPUT_ERRORS, ConfigError) as error:
         problems.append(
             Contradiction(file=_inside(folder, error.where), why=error.message, fix=error.advice or _FROM_A_COPY)
         )

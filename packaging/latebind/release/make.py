@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from latebind.backend.files import source_date_epoch
 from latebind.build.inside import refuse_links_outside
 from latebind.build.sources import hash_inputs
 from latebind.config.config import Config
 from latebind.config.file import standalone_text
 from latebind.config.project import Project
-from latebind.errors import InputError, LatebindError
+from latebind.errors import INPUT_ERRORS, InputError, LatebindError
 from latebind.pack.record import Record, list_changes, read_record
 from latebind.release import changelog, layout
 from latebind.release.api import read_surface
@@ -21,7 +22,6 @@ from latebind.release.contradictions import Contradiction, contradictions, find_
 from latebind.release.derive import Derived, derive
 from latebind.release.facts import EarlierRelease, Origin, read_earlier
 from latebind.release.tag import Tag, check_tag
-from latebind.system.archive import source_date_epoch
 from latebind.system.folders import replacing_folder
 from latebind.verify.report.gate import group_blockers
 from latebind.verify.report.report import read_report
@@ -74,7 +74,7 @@ def make_release(sources: ReleaseInputs, output: Path, *, dry_run: bool) -> Deri
         (folder / layout.CHANGES).write_text(text, encoding="utf-8", newline="\n")
         try:
             derived = derive(folder, _state_origin(sources, record))
-        except InputError as error:  # the copy that it names is removed
+        except INPUT_ERRORS as error:  # the copy that it names is removed
             error.where = error.where.replace(str(folder / layout.PACKAGES), str(sources.dist))
             raise
         _assert_sound(derived, dry_run=dry_run)

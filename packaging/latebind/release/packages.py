@@ -8,16 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from latebind.build.sbom import SBOM_FILES, read_sbom
+from latebind.backend.sbom import SBOM_FILES
+from latebind.backend.targets import Rid, targets
+from latebind.build.sbom import read_sbom
 from latebind.errors import InputError
 from latebind.formats import find_format
 from latebind.model import Artifact
-from latebind.tables.targets import targets
 from loadcheck.archive import sha256
 from loadcheck.binary import is_managed, read_images, sniff
 from loadcheck.checks.symbols import list_offered_exports
 from loadcheck.formats import iter_members
-from loadcheck.model import Rid, Sha256
+from loadcheck.model import Sha256
 
 _RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
 

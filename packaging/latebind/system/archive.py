@@ -14,14 +14,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from latebind.backend.files import LATEST, UNIX, source_date_epoch
+from latebind.errors import InputError
 from loadcheck.archive import replacing
-from loadcheck.errors import InputError
-
-_EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first time that a zip can store
-_LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last
-UNIX = 3
-"""The system that made a zip (APPNOTE.TXT 4.4.2). Always this one, so that zips are the same wherever they are made."""
-_DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,23 +28,6 @@ class Entry:
     mode: int = 0o644
     compressed: bool = True
     """Compressing takes a second for 20 MB, which a file that stays on this machine does not need."""
-
-
-def source_date_epoch() -> int:
-    """SOURCE_DATE_EPOCH in seconds since 1970; 2020-02-02 when it is not set.
-
-    Times before 1980 become 1980, the first that a zip can store. Raises InputError when it is not a whole number,
-    or is later than a zip can store.
-    """
-    text = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if not text:
-        return _DEFAULT_EPOCH
-    advice = "Set it to `git log -1 --format=%ct`."
-    if not text.isascii() or not text.isdigit():
-        raise InputError(f"SOURCE_DATE_EPOCH is {text!r}, not a number of seconds", advice=advice)
-    if int(text) > _LATEST:
-        raise InputError(f"SOURCE_DATE_EPOCH is {text}, but zip archives cannot store times after 2107", advice=advice)
-    return max(int(text), _EARLIEST)
 
 
 def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = (), later: int = 0) -> None:
@@ -65,7 +43,7 @@ def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = 
     if twice := sorted({entry.name for entry, following in pairwise(ordered) if entry.name == following.name}):
         raise InputError(f"stored more than once: {', '.join(twice)}", where=str(path))
     extra = 0 if os.environ.get("SOURCE_DATE_EPOCH") else later
-    moment = time.gmtime(min(source_date_epoch() + extra, _LATEST))[:6]
+    moment = time.gmtime(min(source_date_epoch() + extra, LATEST))[:6]
     with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for entry in ordered:
             info = zipfile.ZipInfo(entry.name, moment)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from latebind.backend.programs import which
 from latebind.errors import NotRun, ToolError
-from latebind.system.programs import which
 from latebind.system.run import run
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import logging
 import os
 import sys
 import threading
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from latebind.backend.notes import NOTES, duration
 from loadcheck.text import printable_lines
 
 if TYPE_CHECKING:
@@ -21,15 +22,6 @@ Level = Literal["quiet", "normal", "verbose"]
 
 HEARTBEAT_SECONDS = 30.0
 """How often plain output says what is still running; CI systems end jobs that print nothing for long."""
-_MINUTE, _EXACT = 60, 10
-
-
-def duration(seconds: float) -> str:
-    """`0.4 s`, `12 s`, `2 min 5 s`."""
-    if seconds < _EXACT:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), _MINUTE)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 @dataclass(slots=True)
@@ -148,7 +140,7 @@ class Log:
 
     def _start(self) -> None:
         """Begin to show that something is running: live lines where they can be redrawn, else heartbeats."""
-        if self.on_terminal and importlib.util.find_spec("rich") is not None:
+        if self.on_terminal:
             self._live = _live_lines()
             self._live.start()
             return
@@ -183,7 +175,7 @@ class Log:
 
 
 def _live_lines() -> Progress:
-    from rich.console import Console  # noqa: PLC0415  # a build from an sdist has no rich
+    from rich.console import Console  # noqa: PLC0415  # slow, and only a terminal needs it
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
     # The time before the text, whose end a narrow terminal leaves out.
@@ -193,5 +185,15 @@ def _live_lines() -> Progress:
     )
 
 
+class _Forwarder(logging.Handler):
+    """Passes the notes of the build backend on."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line; details with `--verbose`."""
+        (LOG.say if record.levelno >= logging.INFO else LOG.detail)(record.getMessage())
+
+
 LOG = Log()
 """The process's log; the command line sets its level."""
+NOTES.addHandler(_Forwarder())
+NOTES.setLevel(logging.DEBUG)

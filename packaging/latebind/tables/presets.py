@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Meta
 from packaging.version import Version
 
+from latebind.backend.targets import render_marker
 from latebind.errors import LatebindError
-from latebind.tables.targets import render_marker
 
 if TYPE_CHECKING:
     from loadcheck.model import System

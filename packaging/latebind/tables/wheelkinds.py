@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from packaging.tags import cpython_tags
-
+from latebind.backend.kinds import is_threaded
 from loadcheck.tables.pythonabi import ABI3T, floor_of, newest
 
 WHEEL_KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]|[1-9][0-9])-abi3(\.abi3t)?)$")
@@ -19,11 +18,6 @@ PYTHONS = re.compile(r"^3\.([89]|[1-9][0-9])t?$")
 """A minor version of CPython, `t` for a free-threaded build: `3.10`, `3.13t`."""
 _OLDEST = (3, 2)
 """PEP 384."""
-
-
-def is_threaded(kind: str) -> bool:
-    """Whether modules of a kind are for free-threaded CPython as well: `cp315-abi3.abi3t`."""
-    return kind.endswith("abi3t")
 
 
 def own_abi_kind(python: str) -> str:
@@ -65,11 +59,3 @@ def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tup
             f"Move the module to a component of its own, whose package has no {elsewhere.lower()} table.",
         )
     return None
-
-
-def abi_tags(kind: str) -> str:
-    """The Python and ABI tags of a wheel: `py3-none`, `cp310-abi3`, and of this very CPython `cp311-cp311`."""
-    if kind != "cpython":
-        return kind
-    interpreter_tag = next(cpython_tags(platforms=["any"]))
-    return f"{interpreter_tag.interpreter}-{interpreter_tag.abi}"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
+from latebind.backend.targets import Rid, host_rid
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.config.project import Project
 from latebind.errors import InputError, NotRun
-from latebind.tables.targets import host_rid
 from latebind.tables.wheelkinds import own_abi_python
 from latebind.verify.cases.consumer import find_consumer, find_registry
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, questions
@@ -19,7 +19,6 @@ from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import in_shard, is_selected
-from loadcheck.model import Rid
 from loadcheck.text import plural
 
 

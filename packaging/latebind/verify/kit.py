@@ -17,6 +17,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind import __version__
+from latebind.backend.tree import list_tree
+from latebind.backend.wheelfile import record_digest
 from latebind.build.inside import refuse_links_outside
 from latebind.config.file import FILE_NAME, load, standalone_text
 from latebind.config.project import Project
@@ -27,8 +29,6 @@ from latebind.system.archive import Entry, write_zip
 from latebind.system.folders import replacing_folder
 from latebind.system.resources import folder as resource_folder
 from latebind.system.resources import license_file, messages_page
-from latebind.system.tree import list_tree
-from latebind.system.wheelfile import record_digest
 from latebind.templates import render
 
 if TYPE_CHECKING:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from latebind.backend.targets import Rid
 from latebind.build.commit import source_commit, source_date
 from latebind.build.sources import hash_inputs
 from latebind.config.config import Config
 from latebind.config.project import Project
-from latebind.errors import InputError
+from latebind.errors import INPUT_ERRORS, InputError
 from latebind.formats import find_format, verified_kinds
 from latebind.model import Artifact
 from latebind.pack.pack import pack
@@ -20,7 +21,7 @@ from latebind.system.log import LOG
 from latebind.verify.report.report import Provenance
 from loadcheck.archive import sha256
 from loadcheck.formats import iter_members
-from loadcheck.model import Rid, Sha256
+from loadcheck.model import Sha256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +120,6 @@ def _explain_problem(path: Path, config: Config) -> str:
     try:
         for _ in iter_members(path, form):
             pass
-    except InputError as error:
+    except INPUT_ERRORS as error:
         return f"{path.name} is {error.message}"
     return ""

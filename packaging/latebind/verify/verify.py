@@ -15,16 +15,17 @@ from pathlib import Path
 from threading import Semaphore
 from typing import TYPE_CHECKING
 
+from latebind.backend.notes import duration
+from latebind.backend.targets import Rid, host_rid
 from latebind.compilers import dotnet, mono
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Outcome, State, passed_at
 from latebind.system.emulation import find_emulator
-from latebind.system.log import LOG, duration
+from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
-from latebind.tables.targets import host_rid
 from latebind.verify.cases.consumer import find_run
 from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import FILES, scenario
@@ -33,7 +34,6 @@ from latebind.verify.report.report import NEWER_THAN, Report, is_newer_minor, re
 from latebind.verify.run.bench import Bench, try_case
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.supply import SHARED, Supply
-from loadcheck.model import Rid
 from loadcheck.text import plural, shorten
 
 if TYPE_CHECKING:

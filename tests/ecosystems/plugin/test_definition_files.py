@@ -1,10 +1,9 @@
 """What a provider exports: by a module definition file that is an option of the linker, or by latebind_ep() alone."""
 
+from latebind.backend.targets import Rid, target
 from latebind.build.cmake import native_build
 from latebind.config.project import read_project
-from latebind.tables.targets import target
 from loadcheck.binary import read_images
-from loadcheck.model import Rid
 from tests.client import write_files
 from tests.epclient import write_ep
 

@@ -11,16 +11,16 @@ import zipfile
 import pytest
 from tests.audit.corpus import universal
 
+from latebind.backend.targets import target
+from latebind.backend.toolchain import program
+from latebind.backend.zig import find_zig
 from latebind.build.native import stage_target
 from latebind.build.sbom import read_sbom
-from latebind.compilers.choose import program
-from latebind.compilers.zig import find_zig
 from latebind.config.file import load
 from latebind.config.project import Project
 from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run
-from latebind.tables.targets import target
 from loadcheck.audit import audit_here, audit_paths
 from loadcheck.binary import read_images
 from loadcheck.engine.policy import Policy

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from latebind.build.extension import find_interpreter, list_exports
+from latebind.backend.targets import host_rid
+from latebind.build.pythons import find_interpreter, list_exports
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.pack.planned import plan_packages
-from latebind.tables.targets import host_rid
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image
 from machines import arm64_python, qemu, windows_python, wine

@@ -9,9 +9,9 @@ import pytest
 
 from latebind.adopt.new import project_files
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
+from latebind.backend.targets import host_rid
 from latebind.ecosystems.wheel import layouts
 from latebind.tables.presets import preset
-from latebind.tables.targets import host_rid
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.situations import Situation
 from testing import needs

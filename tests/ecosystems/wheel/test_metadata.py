@@ -7,9 +7,9 @@ import zipfile
 import pytest
 from packaging.requirements import Requirement
 
+from latebind.backend.targets import targets
 from latebind.errors import LatebindError
 from latebind.tables.presets import preset, presets
-from latebind.tables.targets import targets
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, member, members, pack_project, write_client
 from tests.programs import run_checked
 

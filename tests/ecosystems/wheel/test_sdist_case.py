@@ -4,9 +4,9 @@ import os
 
 import pytest
 
+from latebind.backend.targets import host_rid
 from latebind.config.project import read_project
 from latebind.model import State
-from latebind.tables.targets import host_rid
 from latebind.verify.choose import Request, choose_cases
 from latebind.verify.packages import find_packages
 from latebind.verify.verify import verify

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from latebind.build import extension
+from latebind.backend import extension
+from latebind.backend.stage import open_stage
+from latebind.backend.targets import host_rid, target
 from latebind.build.native import stage_target
-from latebind.build.stage import open_stage
 from latebind.config.file import load
 from latebind.config.project import Project, read_project
 from latebind.errors import BuildError
 from latebind.fingerprint import LOADCHECK
 from latebind.pack.planned import plan_packages
-from latebind.tables.targets import host_rid, target
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image
 from testing.needs import require_programs

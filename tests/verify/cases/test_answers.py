@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from latebind.backend.targets import Rid
 from latebind.errors import NotRun
 from latebind.verify.cases import installers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question, ask, raised_minimum
 from latebind.verify.cases.installers import installer
-from loadcheck.model import Rid
 from tests.programs import not_run
 from tests.verify.release_index import serve, write_index, write_wheel
 

@@ -6,18 +6,17 @@ import types
 import msgspec
 import pytest
 
+from latebind.backend.targets import Rid, other_processor, target
 from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load, load_described
 from latebind.config.verification import VerifyOwn
 from latebind.tables.presets import library_files
-from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import name_consumers
 from latebind.verify.cases.expand import Extent, expand_cases, is_too_old, list_lines, questions
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers
 from latebind.verify.cases.layouts import RUNNING
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.choose import ChosenCases, Request, able
-from loadcheck.model import Rid
 from tests.client import BOUND, SEVERAL, write_client
 from tests.client import CONFIG as TINY
 from tests.epclient import CONFIG as EP_CONFIG

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
+from latebind.backend.targets import Rid, host_rid
 from latebind.errors import NotRun
-from latebind.tables.targets import host_rid
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, requirement
 from latebind.verify.cases.installers import installer
-from loadcheck.model import Rid
 from tests.verify.release_index import serve, write_index, write_wheel
 
 

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from latebind.compilers.choose import BUILD_PROGRAMS
-from latebind.compilers.zig import ZIG_REQUIREMENT
+from latebind.backend.targets import Rid, targets
+from latebind.backend.toolchain import BUILD_PROGRAMS
+from latebind.backend.zig import ZIG_REQUIREMENT
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
-from latebind.tables.targets import targets
 from latebind.verify.cases import installers as environments
 from latebind.verify.cases.installers import (
     UV_REQUIREMENT,
@@ -25,7 +25,6 @@ from latebind.verify.cases.installers import (
     installer_environment,
     python_of,
 )
-from loadcheck.model import Rid
 from tests.conftest import ROOT
 from tests.programs import not_run
 from tests.verify.release_index import write_wheel

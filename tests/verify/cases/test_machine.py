@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 from msgspec import structs
 
+from latebind.backend.targets import host_rid
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
-from latebind.tables.targets import host_rid
 from latebind.verify.cases.installers import foreign_installer, installer, uv_platform
 from latebind.verify.cases.machine import Machine, host_machine, machines, machines_folder, unusable
 from tests.programs import not_run

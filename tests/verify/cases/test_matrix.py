@@ -6,9 +6,9 @@ import json
 import msgspec
 import pytest
 
+from latebind.backend.targets import targets
 from latebind.config.file import load
 from latebind.errors import InputError
-from latebind.tables.targets import targets
 from latebind.verify.cases.matrix import CASES_PER_JOB, MAX_BYTES, MAX_JOBS, cases_of, matrix, matrix_json
 from latebind.verify.cases.select import in_shard, read_shard
 from tests.client import CONFIG as TINY

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from latebind.backend.targets import Rid
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.model import Case
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines, questions
 from latebind.verify.cases.index import BELOW_FLOOR, Answers
 from latebind.verify.cases.select import check_patterns, in_shard, is_selected, read_shard
-from loadcheck.model import Rid
 from tests.client import SEVERAL
 
 CONFIG = load(SEVERAL)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from tests.audit.corpus import Compiler
 
+from latebind.backend.targets import Rid
 from latebind.config.file import load
 from latebind.errors import InputError, NotRun
 from latebind.model import Case
@@ -14,7 +15,6 @@ from latebind.verify.cases.consumer import find_consumer
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.cases.situations import ODD, ORDINARY, Situation
 from latebind.verify.run.bench import Bench
-from loadcheck.model import Rid
 from tests.client import SEVERAL
 from tests.epclient import write_ep
 from tests.programs import not_run

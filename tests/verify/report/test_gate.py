@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from latebind.backend.targets import targets
 from latebind.config.file import load
 from latebind.errors import ConfigError
 from latebind.model import State
-from latebind.tables.targets import targets
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.report.gate import GATE_RENDERERS, PackageFile, judge_gate, list_package_files, patterns
 from latebind.verify.report.render import write_reports

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from latebind.backend.targets import Rid
 from latebind.config.file import load
 from latebind.config.verification import VerifyData
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
@@ -16,7 +17,6 @@ from latebind.verify.cases.situations import Situation
 from latebind.verify.run.bench import Bench, PhaseError, failing_at, try_case
 from latebind.verify.run.protocol import CaseFailure, ConsumerResult
 from latebind.verify.run.supply import choose_requirements
-from loadcheck.model import Rid
 from tests.client import SEVERAL
 from tests.verify.reports import row
 

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from latebind.backend.targets import Rid
 from latebind.errors import InputError
 from latebind.model import Case, State
 from latebind.verify.cases.scenarios import Scenario, scenario
@@ -17,7 +18,6 @@ from latebind.verify.run.protocol import (
     read_result,
     with_record,
 )
-from loadcheck.model import Rid
 
 CASE = Case(
     kind="wheel",

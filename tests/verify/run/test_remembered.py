@@ -2,12 +2,12 @@
 
 import pytest
 
+from latebind.backend.targets import Rid
 from latebind.config.file import load
 from latebind.config.project import Project
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines
 from latebind.verify.cases.index import Answers
 from latebind.verify.run.remembered import Memory
-from loadcheck.model import Rid
 from tests.client import BOUND, write_client
 
 TEXT = BOUND + '\n[verify]\npython = "verify/smoke.py"\n'

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from latebind.backend.targets import target
+from latebind.backend.tree import hash_file
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.maven.config import ECOSYSTEM, OLDEST_JAVA, PROGRAM, find_runtime_artifact, maven_tables
@@ -20,9 +22,7 @@ from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.system.archive import Entry, write_zip
 from latebind.system.run import run
-from latebind.system.tree import hash_file
 from latebind.tables.presets import RuntimePreset
-from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.run.bench import Bench, assert_first, failing_at
 from latebind.verify.run.judge import judge_program

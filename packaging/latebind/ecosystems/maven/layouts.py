@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from latebind.backend.programs import which
 from latebind.ecosystems.maven.programs import list_used_modules
 from latebind.errors import NotRun
-from latebind.system.programs import which
 from latebind.system.run import run
 
 MAIN = "Main"

@@ -10,11 +10,13 @@ from pathlib import Path
 from packaging.version import Version
 
 from latebind import __version__
+from latebind.backend.stage import Stage
+from latebind.backend.targets import target
+from latebind.backend.tree import hash_files, list_tree
 from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
 from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.stage import Stage
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.maven.config import ECOSYSTEM, MavenConfig, find_runtime_artifact, maven_tables
@@ -23,8 +25,6 @@ from latebind.ecosystems.maven.programs import MODULE, compile_sources, describe
 from latebind.errors import BuildError, LatebindError
 from latebind.semver import VersionError
 from latebind.system.archive import Entry, write_zip
-from latebind.system.tree import hash_files, list_tree
-from latebind.tables.targets import target
 from latebind.templates import render
 from loadcheck.kinds.maven.pom import MavenArtifact
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from latebind.backend.programs import which
 from latebind.ecosystems.ecosystem import NeededProgram
 from latebind.ecosystems.maven.config import OLDEST_JAVA
 from latebind.errors import BuildError, NotRun, ToolError
-from latebind.system.programs import which
 from latebind.system.run import run
 
 MODULE = "module-info"

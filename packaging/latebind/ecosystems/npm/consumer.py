@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from latebind.backend.targets import target, targets
+from latebind.backend.tree import hash_tree, link_or_copy
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.npm.config import npm_tables
@@ -22,8 +24,6 @@ from latebind.ecosystems.npm.programs import NPM_INSTALL, NPM_TARBALLS, answer, 
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
 from latebind.model import Outcome
-from latebind.system.tree import hash_tree, link_or_copy
-from latebind.tables.targets import target, targets
 from latebind.verify.cases import situations
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import NPM_LOADER

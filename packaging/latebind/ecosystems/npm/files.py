@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
+from latebind.backend.targets import npm_platform, targets
 from latebind.config.config import Config
 from latebind.ecosystems.npm.config import npm_tables
 from latebind.errors import InputError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.formats import Identity, made_as
-from latebind.tables.targets import npm_platform, targets
 from loadcheck.decoding import DECODE_ERRORS
 from loadcheck.formats import iter_members
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from latebind.backend.programs import which
 from latebind.ecosystems.npm.programs import npm_environment
 from latebind.errors import NotRun
-from latebind.system.programs import which
 from latebind.system.run import run
 
 _TIME_LIMIT = 600.0

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
+from latebind.backend.stage import Stage
+from latebind.backend.targets import npm_platform
+from latebind.backend.tree import hash_files, list_tree
 from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
 from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.stage import Stage
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, NpmConfig, npm_tables
 from latebind.errors import BuildError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.system.archive import Entry, write_tar
-from latebind.system.tree import hash_files, list_tree
-from latebind.tables.targets import npm_platform
 from latebind.templates import render
 
 if TYPE_CHECKING:

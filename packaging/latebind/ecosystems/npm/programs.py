@@ -13,11 +13,11 @@ from typing import Literal
 
 from packaging.version import Version
 
+from latebind.backend.cache import callers_home
+from latebind.backend.programs import which
 from latebind.ecosystems.ecosystem import NeededProgram
 from latebind.errors import NotRun, ToolError
 from latebind.semver import version_of
-from latebind.system.cache import callers_home
-from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question
 from latebind.verify.cases.installers import PROXIES, is_writable

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from latebind.backend.targets import target
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.nuget.dotnet_project import (
@@ -25,7 +26,6 @@ from latebind.ecosystems.nuget.runtime_package import add_runtime, runtime_nupkg
 from latebind.errors import BuildError, InputError, NotRun
 from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
-from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.layouts import BUILD, CACHE, LAYOUTS, Application, layout, older_assembly
 from latebind.verify.cases.scenarios import C_NUPKG

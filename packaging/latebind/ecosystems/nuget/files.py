@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from latebind.backend.targets import targets
 from latebind.config.config import Config
 from latebind.config.package import NugetConfig, Package
 from latebind.formats import Identity, made_as
 from latebind.semver import semantic_version
-from latebind.tables.targets import targets
 from loadcheck.kinds.nuget.reading import nupkg_id, nupkg_version
 
 _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")

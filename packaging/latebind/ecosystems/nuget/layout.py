@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.build.stage import Stage
+from latebind.backend.stage import Stage
+from latebind.backend.targets import Rid, target
+from latebind.build.stages import import_libraries
 from latebind.errors import BuildError
 from latebind.system.archive import Entry
-from latebind.tables.targets import target
 from latebind.templates import render
-from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.ecosystems.nuget.managed import ManagedBuild
@@ -111,7 +111,7 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str, *, is_spli
     imports = [
         Entry(name=f"build/native/lib/{stage.rid}/{path.name}", data=path.read_bytes())
         for stage in stages
-        for path in stage.import_libraries(component)
+        for path in import_libraries(stage, component)
     ]
     linked: dict[str, list[str]] = {}
     for entry in imports:
@@ -125,7 +125,7 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str, *, is_spli
 
 def copy_entries(id_: str, stage: Stage, component: str) -> list[Entry]:
     """The build file with which a part of a split package copies its DLLs for C++ projects, if these can link them."""
-    if not stage.headers(component) or not stage.import_libraries(component):
+    if not stage.headers(component) or not import_libraries(stage, component):
         return []
     links = (stage.rid, stage.rid.rpartition("-")[2], ())
     text = render("nuget/native.targets.j2", id=id_, rows=[links], has_headers=False, copies=True)

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 import defusedxml.ElementTree
 
-from latebind.build.stage import swap_in
+from latebind.build.stages import swap_in
 from latebind.compilers import dotnet
 from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.errors import BuildError, ToolError

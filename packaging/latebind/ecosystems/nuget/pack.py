@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.backend.stage import Stage
+from latebind.backend.tree import hash_file
 from latebind.build.commit import checkout
 from latebind.build.notices import package_notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.stage import Stage
 from latebind.compilers import dotnet
 from latebind.config.config import Config
 from latebind.config.package import NugetConfig, Package
@@ -31,7 +32,6 @@ from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.semver import semantic_version
 from latebind.system.archive import Entry
 from latebind.system.log import LOG
-from latebind.system.tree import hash_file
 from loadcheck.kinds.nuget.reading import FEED_LIMIT
 from loadcheck.text import human_size
 

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.backend.targets import Rid, target
 from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
 from latebind.ecosystems.nuget.opc import write_nupkg
@@ -13,9 +14,7 @@ from latebind.errors import InputError
 from latebind.semver import semantic_version
 from latebind.system.archive import Entry
 from latebind.tables.presets import RuntimePreset
-from latebind.tables.targets import target
 from latebind.verify.cases.expand import STAND_IN
-from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench

@@ -9,12 +9,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.backend.targets import target
 from latebind.ecosystems.wheel.consumer import wheels_of
 from latebind.ecosystems.wheel.environment import Installed, make_environment
 from latebind.errors import InputError
 from latebind.model import Outcome, State
 from latebind.system.resources import folder
-from latebind.tables.targets import target
 from latebind.text import ending, is_crash
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.judge import judge_program

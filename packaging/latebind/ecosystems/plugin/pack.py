@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from latebind.build.notices import notices
+from latebind.backend.notices import notices
+from latebind.backend.recipe import HOOK_GROUP, hook_entry
+from latebind.backend.stage import Stage, manifest_of
+from latebind.backend.wheelfile import record_digest
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.stage import Stage
 from latebind.config.config import Config, import_name
 from latebind.config.package import Package
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
 from latebind.ecosystems.nuget.pack import nupkg_kind
-from latebind.ecosystems.wheel.metadata import HOOK_GROUP, hook_entry, hook_files, render_manifest
+from latebind.ecosystems.wheel.metadata import hook_files
 from latebind.ecosystems.wheel.pack import plan_wheels
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.system.archive import Entry, write_zip
-from latebind.system.wheelfile import record_digest
+from latebind.system.resources import cmake_dir
 from latebind.templates import render
 from loadcheck.archive import write_text
 from loadcheck.binary import read_images
@@ -160,13 +162,13 @@ def _info(config: Config, package: str, stage: Stage, files: Sequence[Path]) -> 
     wheel = ["Wheel-Version: 1.0", "Generator: latebind", "Root-Is-Purelib: false"]
     wheel.append(f"Tag: {tag('py3-none', stage.rid, stage.manifest.floor)}")
     purl = f"pkg:pypi/{distribution}@{project.version}"
-    license_texts = notices(config, files)
+    license_texts = notices(cmake_dir(), files)
     contents = [
         ("METADATA", _metadata(config, package, tuple(license_texts)).encode()),
         ("entry_points.txt", _entry_points(config, package).encode()),
         ("WHEEL", ("\n".join(wheel) + "\n").encode()),
         (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
-        (WHEEL_MANIFEST, render_manifest(stage, files).encode()),
+        (WHEEL_MANIFEST, manifest_of(stage, files).encode()),
         *((f"licenses/{name}", data) for name, data in license_texts.items()),
     ]
     if project.license_file:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from latebind.backend.targets import targets
 from latebind.config.config import Config
 from latebind.filenames import sdk_file
 from latebind.formats import identify_by_name, made_as
-from latebind.tables.targets import targets
 from loadcheck.formats import SDK_FILE
 
 _PROBLEM = "is not named like an SDK archive: name-version-target-sdk.tar.gz or .zip"

@@ -15,17 +15,18 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from latebind.backend.stage import Stage
+from latebind.backend.targets import target
+from latebind.build import stages
 from latebind.build.native import apply_soversion
 from latebind.build.notices import package_notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.stage import Stage, imported_dlls
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
 from latebind.errors import BuildError
 from latebind.filenames import sdk_file
 from latebind.system.archive import Entry, write_tar, write_zip
-from latebind.tables.targets import target
 from latebind.templates import render
 from loadcheck.binary import read_images
 
@@ -133,9 +134,9 @@ def _libdir(config: Config, packages: Sequence[str], stage: Stage) -> str:
 def _package(config: Config, name: str, packages: Sequence[str], stage: Stage, libdir: str) -> SdkPackage:
     project, settings = sdk_name(config), config.packages[name]
     refuse_broken(config, name, stage)
-    import_libraries = stage.import_libraries(settings.component)
+    import_libraries = stages.import_libraries(stage, settings.component)
     # MinGW's compilers call the DLL libx.dll, and CMake its import library x.lib.
-    imports = {dll.rpartition(".")[0]: path for path in import_libraries for dll in imported_dlls(path)}
+    imports = {dll.rpartition(".")[0]: path for path in import_libraries for dll in stages.imported_dlls(path)}
     imports |= {path.stem.lower(): path for path in import_libraries}
     copies: dict[bytes, list[Path]] = {}
     for path in stage.library_names(settings.component):
@@ -163,7 +164,7 @@ def _package(config: Config, name: str, packages: Sequence[str], stage: Stage, l
 
 def _static(stage: Stage, component: str, package: str, libdir: str) -> Iterator[SdkLibrary]:
     """The static libraries of a component: `demo::core_static`; `demo::core.<name>_static` where there are several."""
-    paths = stage.static_libraries(component)
+    paths = stages.static_libraries(stage, component)
     for path in paths:
         target_name = f"{package}.{path.stem.removeprefix('lib')}_static" if len(paths) > 1 else f"{package}_static"
         entry = Entry(name=f"{libdir}/{path.name}", data=path.read_bytes())

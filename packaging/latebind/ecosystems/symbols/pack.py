@@ -13,18 +13,18 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from latebind.backend.programs import which
+from latebind.backend.stage import Stage
+from latebind.backend.targets import target
 from latebind.build.native import build_with_symbols
-from latebind.build.stage import Stage
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.symbols.loaded import Loaded, read_loaded, with_id
-from latebind.errors import InputError, NotRun
+from latebind.errors import INPUT_ERRORS, NotRun
 from latebind.filenames import symbols_file
 from latebind.system.archive import Entry, write_zip
-from latebind.system.programs import which
 from latebind.system.run import run
-from latebind.tables.targets import target
 from loadcheck.archive import sha256
 from loadcheck.model import SYMBOLS_MANIFEST
 from loadcheck.text import DOCS
@@ -116,7 +116,7 @@ def _match_twin(rid: str, library: Path, twin: Path) -> Loaded:
     """What is loaded of a staged library. Raises NotRun when its twin with debug information is another library."""
     try:
         shipped, other = (read_loaded(path.read_bytes(), path.name) for path in (library, twin))
-    except (InputError, OSError) as error:
+    except (*INPUT_ERRORS, OSError) as error:
         raise NotRun(_REASON, f"{rid}: symbols cannot be matched to the library: {error}") from error
     blocks = sorted({*shipped.blocks, *other.blocks})
     if differing := [block for block in blocks if shipped.blocks.get(block) != other.blocks.get(block)]:

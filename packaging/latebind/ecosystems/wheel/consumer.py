@@ -23,7 +23,7 @@ from latebind.ecosystems.wheel.environment import (
 from latebind.ecosystems.wheel.files import wheels_for, wheels_on
 from latebind.ecosystems.wheel.layouts import Start, start_consumer
 from latebind.ecosystems.wheel.sdist import run_sdist_case
-from latebind.errors import InputError, LatebindError, NotRun
+from latebind.errors import ANY_ERROR, InputError, NotRun
 from latebind.model import Artifact, Outcome, State
 from latebind.text import ending
 from latebind.verify.cases.consumer import Consumer
@@ -100,7 +100,7 @@ def _read_requires_python(wheel: Path) -> SpecifierSet:
             names = [member.name for member in archive.members if member.name.endswith(".dist-info/METADATA")]
             fields = read_metadata(archive.read(names[0]), names[0]) if names else {}
         return SpecifierSet(next(iter(fields.get("requires_python", ())), ""))
-    except (LatebindError, InvalidSpecifier):
+    except (*ANY_ERROR, InvalidSpecifier):
         return SpecifierSet()
 
 

@@ -15,13 +15,12 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
+from latebind.backend.targets import Rid, installs, target, targets
 from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.formats import Identity, made_as
 from latebind.model import Artifact
-from latebind.tables.targets import installs, target, targets
 from latebind.tables.wheelkinds import own_abi_kind, own_abi_python
-from loadcheck.model import Rid
 
 _SUFFIX = ".whl"
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from packaging.utils import canonicalize_name
 
-from latebind.system.cache import user_cache
-from latebind.system.programs import which
+from latebind.backend.cache import user_cache
+from latebind.backend.programs import which
+from latebind.backend.targets import like_host, target
 from latebind.system.run import run
-from latebind.tables.targets import like_host, target
 from latebind.verify.cases.installers import consumer_environment
 
 if TYPE_CHECKING:

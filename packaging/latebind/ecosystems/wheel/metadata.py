@@ -1,30 +1,21 @@
-"""What a wheel has besides its libraries: metadata, the manifest, and a hook for PyInstaller.
+"""What a wheel has besides its libraries: metadata, and a hook for PyInstaller.
 
 `latebind pack` writes it into the wheels of plugins, and the hooks in the build of a project's own wheel into those.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 from typing import Any, TypedDict
 
 from packaging.version import Version
 
-from latebind.build.stage import Stage, manifest_text
 from latebind.config.config import Config
 from latebind.errors import BuildError
 from latebind.fill import fill
 
 WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
-TARGET_VARIABLE = "LATEBIND_TARGET"
-KIND_VARIABLE = "LATEBIND_WHEEL_KIND"
-"""Which of a package's wheels the hook makes: one of WheelConfig.kinds."""
-
-HOOK_GROUP = "pyinstaller40"
-"""The group of entry points that PyInstaller 4.0 and newer read."""
 _USUAL = re.compile(r"lib.*\.(so|dylib)|lib[^.]*\*$|.*\.dll$")
 """The names that the hook takes of any runtime: others are those of a runtime that the project describes itself."""
 
@@ -88,12 +79,6 @@ def _read_readme(config: Config) -> dict[str, str] | None:
         raise BuildError(text, where=str(path), advice=f"Correct project.readme in {config.file.name}.") from error
 
 
-def render_manifest(stage: Stage, files: Collection[Path]) -> str:
-    """What some files of a stage were built from, so that `stage --import` can read the wheel that has them."""
-    staged_files = tuple(file for file in stage.manifest.files if stage.root / file.path in files)
-    return manifest_text(dataclasses.replace(stage.manifest, files=staged_files, key="", imported=False))
-
-
 def hook_files(config: Config, package: str, module: str, distribution: str) -> Mapping[str, str]:
     """The files of a hook for PyInstaller, by their paths in a wheel: it takes the native files into a frozen program.
 
@@ -117,11 +102,6 @@ def hook_files(config: Config, package: str, module: str, distribution: str) -> 
         f"{folder}/__init__.py": fill("pyinstaller_dirs.py", module=module),
         f"{folder}/hook-{module}.py": hook,
     }
-
-
-def hook_entry(module: str) -> tuple[str, str]:
-    """Name and object of the entry point."""
-    return "hook-dirs", f"{module}._pyinstaller:get_hook_dirs"
 
 
 def _quote_names(names: Iterable[str]) -> str:

@@ -10,31 +10,33 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from build import BuildBackendException, BuildException, ProjectBuilder
+
+from latebind.backend.extension import refuse_foreign
+from latebind.backend.files import source_date_epoch
+from latebind.backend.kinds import abi_tags
+from latebind.backend.recipe import KIND_VARIABLE, NATIVE, STAGE_VARIABLE, TARGET_VARIABLE
+from latebind.backend.targets import host_rid
+from latebind.backend.toolchain import TOOLCHAIN_VARIABLE
+from latebind.backend.tree import hash_file, hash_files, list_tree
 from latebind.build.diagnostics import own_words
-from latebind.build.extension import refuse_foreign
 from latebind.build.requirements import refuse_missing_requirements
-from latebind.build.sources import forced_includes, hash_sources, native_files
-from latebind.compilers.choose import TOOLCHAIN_VARIABLE
-from latebind.config.config import SDIST_NATIVE, Config
-from latebind.config.file import FILE_NAME, load
+from latebind.build.sources import forced_includes, native_files
 from latebind.config.package import Package
 from latebind.config.project import DIGEST_VARIABLE
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
-from latebind.ecosystems.wheel.metadata import KIND_VARIABLE, TARGET_VARIABLE, WORKDIR_VARIABLE
+from latebind.ecosystems.wheel.metadata import WORKDIR_VARIABLE
 from latebind.errors import BuildError, ToolError
 from latebind.filenames import sdist_file, tag, wheel_file
-from latebind.system.archive import source_date_epoch, unpack_tar
+from latebind.system.archive import unpack_tar
 from latebind.system.lock import HELD_VARIABLE
 from latebind.system.run import run
-from latebind.system.tree import hash_file, hash_files
-from latebind.tables.targets import host_rid
-from latebind.tables.wheelkinds import abi_tags, own_abi_python
+from latebind.tables.wheelkinds import own_abi_python
 from loadcheck.archive import replacing, sha256
 
 _TIME_LIMIT = 1800.0
@@ -96,7 +98,6 @@ def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, envi
 
     Raises ToolError.
     """
-    from build import BuildBackendException, BuildException, ProjectBuilder  # noqa: PLC0415  # hooks have none
 
     def call(cmd: Sequence[str], cwd: str | None = None, extra_environ: Mapping[str, str] | None = None) -> None:
         where = Path(cwd) if cwd else None
@@ -170,7 +171,7 @@ def _plan_sdists(planning: Planning) -> list[PackageJob]:
 def _make_sdist(run: PackRun, job: PackageJob) -> Sequence[Path]:
     """Make the sdist of a job in `dist`, once it has built a wheel again that the tree has built, too.
 
-    Without a wheel nothing is compared. The stage of the tree serves both, since its key shows that the sdist carries
+    Without a wheel nothing is compared. The stage of the tree serves both, since the sdist carries
     the same native code: nothing is compiled again.
 
     Raises BuildError with what differs; an earlier sdist then stays.
@@ -182,12 +183,12 @@ def _make_sdist(run: PackRun, job: PackageJob) -> Sequence[Path]:
         sdist = build_distribution(source, Path(aside) / name, "sdist", workdir=workdir, config_digest=config.digest)
         root = unpack_tar(sdist, Path(aside) / "unpacked")
         _refuse_unbuildable(root, name)
-        unpacked = load(root / FILE_NAME)
-        _refuse_other_sources(run, unpacked, name)
+        _refuse_other_sources(run, root, name)
         if wheels:
             (wheel,), request = run.files_by_job[wheels[-1]], _list_variables(wheels[-1])
+            request |= {STAGE_VARIABLE: str(run.project.workdir.resolve() / "stage" / wheels[-1].rids[0])}
             file = Path(aside) / wheel.name
-            again = build_distribution(root, file, "wheel", request, workdir=workdir, config_digest=unpacked.digest)
+            again = build_distribution(root, file, "wheel", request, workdir=workdir, config_digest="")
             _refuse_other_wheel(wheel, again, name)
         return [_move_into_place(sdist, run.dist / name)]
 
@@ -215,19 +216,22 @@ def _refuse_unbuildable(root: Path, name: str) -> None:
         )
 
 
-def _refuse_other_sources(run: PackRun, unpacked: Config, name: str) -> None:
-    packed = replace(run.project, config=unpacked)
-    if hash_sources(packed) == run.source_hash:
-        return
+def _refuse_other_sources(run: PackRun, root: Path, name: str) -> None:
+    config = run.config
     ours, theirs = (
-        {path.relative_to(project.config.native_source).as_posix(): hash_file(path) for path in native_files(project)}
-        for project in (run.project, packed)
+        {path.relative_to(folder).as_posix(): hash_file(path) for path in files}
+        for folder, files in (
+            (config.native_source, native_files(run.project)),
+            (root / NATIVE, list_tree(root / NATIVE)),
+        )
     )
-    shown = ", ".join(_list_changed(ours, theirs)[:_SHOWN]) or "latebind.toml"
+    if ours == theirs:
+        return
+    shown = ", ".join(_list_changed(ours, theirs)[:_SHOWN])
     raise BuildError(
         f"{name} would have native code that differs from the project's: {shown}",
         where=name,
-        advice=f"Move the wheel's own files out of {SDIST_NATIVE}/, where latebind puts an sdist's native code.",
+        advice=f"Move the wheel's own files out of {NATIVE}/, where latebind puts an sdist's native code.",
     )
 
 

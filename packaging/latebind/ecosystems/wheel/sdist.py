@@ -8,11 +8,11 @@ from pathlib import Path
 
 import msgspec
 
+from latebind.backend.cache import callers_home
 from latebind.build.diagnostics import own_words
 from latebind.errors import LatebindError, NotRun, ToolError
 from latebind.filenames import sdist_file
 from latebind.model import Artifact, Outcome, State
-from latebind.system.cache import callers_home
 from latebind.system.run import run
 from latebind.verify.cases.installers import PROXIES, consumer_environment, is_writable
 from latebind.verify.run.bench import Bench, failing_at

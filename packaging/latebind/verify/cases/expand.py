@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 from packaging.version import Version
 
+from latebind.backend.targets import Rid, Target, other_processor, target
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
-from latebind.model import Case, Target
-from latebind.tables.targets import other_processor, target
+from latebind.model import Case
 from latebind.verify.cases.consumer import Consumer, find_wanted, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.cases.scenarios import COMPUTING, IN_C, PYTHON, SCENARIOS, Need, Scenario
-from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.config.plugin import EpConfig

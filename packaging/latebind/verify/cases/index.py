@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.version import Version
 
+from latebind.backend.targets import Rid
 from latebind.errors import NotRun
 from latebind.system.parallel import each
-from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.cases.installers import Installer

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 
+from latebind.backend.cache import callers_home
+from latebind.backend.programs import which
+from latebind.backend.targets import Rid, host_rid, like_host, target, targets
+from latebind.backend.tree import link_or_copy
 from latebind.errors import NotRun, ToolError
-from latebind.system.cache import callers_home
 from latebind.system.log import LOG
-from latebind.system.programs import which
 from latebind.system.run import run
-from latebind.system.tree import link_or_copy
-from latebind.tables.targets import host_rid, like_host, target, targets
 from loadcheck.archive import write_text
-from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine

@@ -14,14 +14,13 @@ from pathlib import Path, PureWindowsPath
 
 import msgspec
 
+from latebind.backend.targets import Rid, host_rid, target, targets
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.model import Level  # msgspec reads the types
 from latebind.system.emulation import find_emulator
 from latebind.system.parallel import each
 from latebind.system.run import run
-from latebind.tables.targets import host_rid, target, targets
 from latebind.verify.cases.installers import consumer_environment
-from loadcheck.model import Rid  # msgspec reads the types
 from loadcheck.text import DOCS
 
 MACHINES_VARIABLE = "LATEBIND_MACHINES"

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
+from latebind.backend.targets import Rid, target
 from latebind.config.config import Config
 from latebind.errors import InputError
-from latebind.tables.targets import target
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, is_too_old, list_lines
 from latebind.verify.cases.index import Answers
-from loadcheck.model import Rid
 from loadcheck.text import plural
 
 MAX_JOBS = 256

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from latebind.backend.targets import Rid, other_processor, target
+from latebind.backend.tree import link_or_copy
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError, NotRun
 from latebind.formats import name_projects
-from latebind.system.tree import link_or_copy
-from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.index import raised_minimum
 from loadcheck.binary.read import read_images
-from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench

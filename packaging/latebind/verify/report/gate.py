@@ -10,10 +10,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.backend.targets import Rid, targets
 from latebind.config.config import Config
 from latebind.formats import ProjectFormat, find_format
 from latebind.model import Case, Level, State, list_passes
-from latebind.tables.targets import targets
 from latebind.verify.cases.consumer import find_wanted, list_consumers, name_consumers
 from latebind.verify.cases.expand import STAND_IN, ConfiguredCase, Extent, expand_cases, list_lines, runtimes_on
 from latebind.verify.cases.index import Answers
@@ -21,7 +21,7 @@ from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
 from latebind.verify.cases.select import read_shard
 from latebind.verify.report.view import MARKS, words
 from loadcheck.formats import iter_members
-from loadcheck.model import Kind, Rid
+from loadcheck.model import Kind
 from loadcheck.text import markdown_code, markdown_text, plural, printable
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from latebind.errors import InputError
+from latebind.backend.targets import installs, targets
+from latebind.errors import INPUT_ERRORS, InputError
 from latebind.model import State
-from latebind.tables.targets import installs, targets
 from latebind.verify.report.report import (
     LOG_BYTES,
     REPORT,
@@ -55,7 +55,7 @@ def _open_report(file: Path) -> tuple[Report, LogReader]:
         return read_report(file), lambda result: read_log(file.parent, result)
     try:
         report, texts = _read_archive(file)
-    except InputError as error:
+    except INPUT_ERRORS as error:
         advice = error.advice or "Copy the file again from the computer where the kit wrote it."
         raise InputError(error.message, where=error.where, advice=advice) from error
     return report, lambda result: texts.get(result.log, "")

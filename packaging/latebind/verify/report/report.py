@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 from packaging.version import Version
 
-from latebind.errors import NOT_RUN_REASONS, InputError
+from latebind.errors import INPUT_ERRORS, NOT_RUN_REASONS, InputError
 from latebind.model import Artifact, Case, CaseKind, Outcome, State, list_passes
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.select import read_shard
@@ -221,7 +221,7 @@ def _row_problem(result: CaseResult, machines: int) -> str:
 def _share_problem(machine: dict[str, str]) -> str:
     try:
         read_shard(machine.get("share") or "1/1")
-    except InputError as error:
+    except INPUT_ERRORS as error:
         return error.message
     return ""
 

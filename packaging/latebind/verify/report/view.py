@@ -11,12 +11,11 @@ from typing import Any
 import msgspec
 from packaging.version import InvalidVersion, Version
 
+from latebind.backend.targets import Rid, targets
 from latebind.errors import NOT_RUN_REASONS
 from latebind.model import State
-from latebind.tables.targets import targets
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.report.report import NEWER_THAN, CaseResult, Report
-from loadcheck.model import Rid
 from loadcheck.text import plural, printable
 
 _BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")

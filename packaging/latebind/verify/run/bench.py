@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
 
+from latebind.backend.targets import Rid, target
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
-from latebind.errors import LatebindError, NotRun
+from latebind.errors import ANY_ERROR, AnyError, LatebindError, NotRun
 from latebind.model import Artifact, Case, Outcome, State
-from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer, find_consumer
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import SAMPLE, Scenario, scenario
 from latebind.verify.cases.situations import ORDINARY, Situation
 from latebind.verify.run.access import unlock
 from latebind.verify.run.native import build_beside, build_stand_in
-from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter
@@ -51,7 +50,7 @@ _NO_ROOM_WORDS = (*(os.strerror(number) for number in _NO_ROOM), "(os error 112)
 class PhaseError(LatebindError):
     """What went wrong in a test case, with the phase in which it did."""
 
-    def __init__(self, phase: Phase, error: LatebindError) -> None:
+    def __init__(self, phase: Phase, error: AnyError) -> None:
         super().__init__(error.message, where=error.where, advice=error.advice)
         self.phase: Phase = phase
 
@@ -66,7 +65,7 @@ def failing_at(phase: Phase) -> Iterator[None]:
         yield
     except (NotRun, PhaseError):
         raise
-    except LatebindError as error:
+    except ANY_ERROR as error:
         raise PhaseError(phase, error) from error
 
 
@@ -259,7 +258,7 @@ def try_case(bench: Bench, run_case: Callable[[Bench], Outcome]) -> Outcome:
         outcome = run_case(bench)
     except NotRun as error:
         return Outcome(case=bench.case, state=State.NOT_RUN, reason=error.reason, summary=error.message)
-    except LatebindError as error:
+    except ANY_ERROR as error:
         if any(phrase in str(error) for phrase in _NO_ROOM_WORDS):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(bench.log)) from error
         phase = error.phase if isinstance(error, PhaseError) else "prepare"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from latebind.backend.targets import target
 from latebind.model import Case, Outcome, State
-from latebind.tables.targets import target
 from latebind.text import ending, is_crash
 from latebind.verify.run.protocol import (
     ALL_PASSED,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from latebind.backend.targets import target
 from latebind.errors import NotRun
 from latebind.model import Outcome, State
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run
-from latebind.tables.targets import target
 from latebind.text import ending
 from latebind.verify.cases.machine import NOT_SUPPORTED
 from latebind.verify.run.bench import Bench, failing_at

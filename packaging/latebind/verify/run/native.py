@@ -12,17 +12,16 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.compilers.choose import program, toolchain
+from latebind.backend.programs import which
+from latebind.backend.targets import Rid, target
+from latebind.backend.toolchain import program, toolchain
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError, NotRun
-from latebind.system.programs import which
 from latebind.system.resources import folder as resource
 from latebind.system.run import run
-from latebind.tables.targets import target
 from latebind.templates import render
 from latebind.verify.cases.expand import STAND_IN_SOURCES
 from latebind.verify.run.supply import hash_parts
-from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine

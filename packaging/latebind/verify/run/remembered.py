@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from latebind.backend.tree import hash_file, hash_tree, is_scratch
 from latebind.config.project import MSBUILD_OUTPUTS, Outputs
 from latebind.fingerprint import OF_AUDITS, fingerprint
 from latebind.model import Artifact, Outcome
-from latebind.system.tree import hash_file, hash_tree, is_scratch
 from latebind.verify.cases.consumer import find_consumer
 from loadcheck.archive import write_text
 from loadcheck.decoding import DECODE_ERRORS

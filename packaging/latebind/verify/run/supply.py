@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from latebind.backend.targets import target
 from latebind.config.verification import ANY_VERSION
 from latebind.errors import InputError, ToolError
 from latebind.system.run import run
-from latebind.tables.targets import target
 from latebind.text import decisive_line, ending
 from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
 from loadcheck.archive import sha256
@@ -30,10 +30,10 @@ from loadcheck.text import DOCS
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from latebind.backend.targets import Rid
     from latebind.config.runtime import RuntimeUse
     from latebind.config.verification import Verify, VerifyData
     from latebind.verify.cases.machine import Machine
-    from loadcheck.model import Rid
 
 SHARED = "shared"
 """The folder of a supply for what only the test cases of one run share."""

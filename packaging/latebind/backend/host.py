@@ -11,14 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.errors import BuildError, NotRun
-from latebind.model import Target
-from latebind.system.programs import which
-from latebind.system.run import run
-from latebind.tables.targets import host_rid, targets
+from latebind.backend.errors import BuildError, NotRun
+from latebind.backend.programs import which
+from latebind.backend.run import run
+from latebind.backend.targets import Target, host_rid, targets
 
 if TYPE_CHECKING:
-    from latebind.compilers.choose import Toolchain
+    from latebind.backend.toolchain import Toolchain
 
 
 @dataclass(frozen=True, slots=True)

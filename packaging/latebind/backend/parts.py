@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
+from latebind.backend.toml import freeze, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,7 +24,8 @@ _COMPILERS: tuple[tuple[Family, re.Pattern[str]], ...] = (
 _COMMENT = re.compile(rb"GCC: \([^)\0]{1,80}\) (\d+\.\d+\.\d+)")
 
 
-class KnownPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+@dataclass(frozen=True, kw_only=True)
+class KnownPart:
     """A row of parts.toml."""
 
     name: str
@@ -45,11 +46,6 @@ class KnownPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
     def searches(self) -> tuple[re.Pattern[bytes], ...]:
         """The patterns for bytes."""
         return tuple(re.compile(text.encode()) for text in self.patterns)
-
-
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    part: tuple[KnownPart, ...]
-    llvm_of_zig: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -77,7 +73,7 @@ def find_parts(data: bytes | mmap, toolchain: str = "") -> tuple[Part, ...]:
 @cache
 def known_parts() -> Mapping[str, KnownPart]:
     """The rows of the table by name."""
-    return {known_part.name: known_part for known_part in _table().part}
+    return {row["name"]: KnownPart(**freeze(row)) for row in _table()["part"]}
 
 
 def part_of(known_part: KnownPart, version: str) -> Part:
@@ -89,8 +85,8 @@ def part_of(known_part: KnownPart, version: str) -> Part:
 
 
 @cache
-def _table() -> _Table:
-    return msgspec.toml.decode(Path(__file__).with_name("parts.toml").read_bytes(), type=_Table)
+def _table() -> dict[str, Any]:
+    return read_table(Path(__file__).with_name("parts.toml"))
 
 
 def _find(known_part: KnownPart, data: bytes | mmap, versions: Mapping[Family, str]) -> Iterator[Part]:
@@ -129,7 +125,7 @@ def _compilers(data: bytes | mmap, toolchain: str) -> Iterator[tuple[Family, str
         if match := search.search(toolchain):
             yield family, match[1]
             if family == "zig":
-                yield "llvm", _table().llvm_of_zig.get(match[1], f"zig-{match[1]}")
+                yield "llvm", _table()["llvm_of_zig"].get(match[1], f"zig-{match[1]}")
             return
     if not toolchain and data[:4] == b"\x7fELF" and (named := _COMMENT.findall(data)):
         yield "gcc", max(named, key=lambda text: [int(number) for number in text.split(b".")]).decode()

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from latebind.build.sbom import Bill, Library
-    from latebind.tables.parts import Part
+    from latebind.backend.parts import Part
+    from latebind.backend.sbom import Bill, Library
 
 _DOCUMENT = "SPDXRef-DOCUMENT"
 _ITSELF = "SPDXRef-Package"

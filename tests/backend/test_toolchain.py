@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from latebind.compilers import choose, zig
-from latebind.compilers.choose import missing_requirements, program
-from latebind.compilers.host import own_targets
+from latebind.backend import toolchain as module
+from latebind.backend import zig
+from latebind.backend.host import own_targets
+from latebind.backend.targets import targets
+from latebind.backend.toolchain import missing_requirements, program
 from latebind.errors import NotRun
-from latebind.tables.targets import targets
 
 BROKEN = "#!/bin/sh\necho \"ModuleNotFoundError: No module named 'cmake'\" >&2\nexit 1\n"
 """What a wheel's script does in the isolated build of an installer."""
@@ -38,7 +39,7 @@ def test_a_program_that_does_not_start_is_passed_over(python, tmp_path, monkeypa
     assert program("cmake") is None
     assert missing_requirements("host") == ["cmake>=3.25", "ninja>=1.10"]
     assert missing_requirements("zig") == ["cmake>=3.25", "ninja>=1.10"]
-    monkeypatch.setattr(choose, "find_zig", lambda: None)
+    monkeypatch.setattr(module, "find_zig", lambda: None)
     assert missing_requirements("zig")[2].startswith("ziglang==")
 
     path = write_program(tmp_path / "bin" / "cmake", WORKS)

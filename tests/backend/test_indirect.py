@@ -10,7 +10,7 @@ import pytest
 from tests.audit.corpus import MAC_ARM, MAC_INTEL, toolchain
 from tests.processes import run_checked
 
-from latebind.compilers.indirect import complete_indirect_symbols
+from latebind.backend.indirect import complete_indirect_symbols
 from loadcheck.binary import read_image
 
 USER = """
@@ -79,7 +79,7 @@ def list_names(data: bytes) -> dict[str, list[str]]:
 def test_the_entry_that_zig_leaves_out_is_written(library):
     completed = complete_indirect_symbols(library)
 
-    assert completed != library, "zig writes the whole table now: latebind.compilers.indirect can go"
+    assert completed != library, "zig writes the whole table now: latebind.backend.indirect can go"
     assert list_names(completed) == {
         "__stubs": ["_malloc"],
         "__got": ["LOCAL", "dyld_stub_binder"],

@@ -18,9 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
-from latebind.errors import InputError
-from latebind.system.archive import UNIX, source_date_epoch
-from loadcheck.archive import replacing
+from latebind.backend.errors import InputError
+from latebind.backend.files import UNIX, replacing, source_date_epoch
 
 _BLOCK = 1 << 20
 

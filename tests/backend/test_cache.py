@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from latebind.system.cache import user_cache
+from latebind.backend.cache import user_cache
 from latebind.verify.run.access import NOBODY, is_root
 
 CASES = {

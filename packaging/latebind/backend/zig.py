@@ -13,20 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.compilers.host import compiler_version, has_cxx, launchers, own_targets, steers
-from latebind.compilers.indirect import complete_indirect_symbols
-from latebind.errors import NotRun
-from latebind.fill import fill
-from latebind.model import Target
-from latebind.system.cache import user_cache
-from latebind.system.log import LOG, duration
-from latebind.system.programs import which
-from latebind.system.run import run
-from latebind.tables.targets import zig_triple
-from loadcheck.archive import write_text
+from latebind.backend.cache import user_cache
+from latebind.backend.errors import NotRun
+from latebind.backend.files import write_changed, write_text
+from latebind.backend.fill import fill
+from latebind.backend.host import compiler_version, has_cxx, launchers, own_targets, steers
+from latebind.backend.indirect import complete_indirect_symbols
+from latebind.backend.notes import NOTES, duration
+from latebind.backend.programs import which
+from latebind.backend.run import run
+from latebind.backend.targets import Target, zig_triple
 
 if TYPE_CHECKING:
-    from latebind.compilers.choose import Toolchain
+    from latebind.backend.toolchain import Toolchain
 
 ZIG_REQUIREMENT = "ziglang==0.17.0"
 """Pinned: another zig makes other bytes."""
@@ -97,14 +96,6 @@ def _link(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-def _write_changed(file: Path, text: str) -> bool:
-    """Write a file if it does not have this text yet, so that Ninja compiles nothing again. Returns whether it did."""
-    changed = not file.is_file() or file.read_text("utf-8") != text
-    if changed:
-        write_text(file, text)
-    return changed
-
-
 def _quote(path: Path) -> str:
     """A path as a quoted CMake argument."""
     text = path.as_posix().replace("\\", "/")
@@ -132,9 +123,8 @@ class _Zig:
             operators=_quote(operators),
             **{tool: _quote(file) for tool, file in wrappers.items()},
         )
-        _write_changed(file, text)
-        if target.cmake_system == "Darwin":
-            _write_changed(operators, fill("operators.cpp"))
+        darwin = {operators.name: fill("operators.cpp")} if target.cmake_system == "Darwin" else {}
+        write_changed({file.name: text, **darwin}, folder)
         return [f"-DCMAKE_TOOLCHAIN_FILE={file}", *self._launchers(target, folder)]
 
     def _launchers(self, target: Target, folder: Path) -> list[str]:
@@ -190,7 +180,7 @@ class _Zig:
         missing = [language for language, mark in marks.items() if not mark.is_file()]
         seconds = sum(work[language] for language in missing)
         if seconds >= _WORTH_ANNOUNCING:
-            LOG.say(
+            NOTES.info(
                 f"zig compiles its {' and '.join(missing)} standard {'library' if len(missing) == 1 else 'libraries'} "
                 f"for {target.rid} once per user; this takes {duration(seconds)} to {duration(seconds * _BUSY)}"
             )
@@ -203,6 +193,6 @@ class _Zig:
         windows = sys.platform == "win32"
         file = folder / (f"zig-{tool}.cmd" if windows else f"zig-{tool}")
         text = f'@"{self.zig}" {tool} %*\n' if windows else f'#!/bin/sh\nexec "{self.zig}" {tool} "$@"\n'
-        if _write_changed(file, text):
-            file.chmod(0o755)
+        write_changed({file.name: text}, folder)
+        file.chmod(0o755)
         return file

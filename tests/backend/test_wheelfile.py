@@ -2,7 +2,7 @@
 
 import zipfile
 
-from latebind.system.wheelfile import name_unix
+from latebind.backend.wheelfile import name_unix
 
 
 def test_a_zip_made_on_windows_becomes_the_one_that_linux_makes(tmp_path):

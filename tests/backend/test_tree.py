@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latebind.system.tree import list_tree
+from latebind.backend.tree import list_tree
 from tests.client import write_files
 
 

@@ -1,10 +1,11 @@
 """The build backend of an sdist (PEP 517): hatchling's, with a setting for the compiler and errors without traceback.
 
-An sdist carries this module and all that it imports of latebind. In a project's tree, hatchling is the backend.
+In a project's tree, hatchling is the backend.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from hatchling import build as hatchling
 
-from latebind.compilers.choose import TOOLCHAIN_VARIABLE, TOOLCHAINS
-from latebind.errors import InputError, LatebindError
+from latebind.backend.errors import InputError, LatebindError
+from latebind.backend.notes import NOTES
+from latebind.backend.toolchain import TOOLCHAIN_VARIABLE, TOOLCHAINS
 
 if TYPE_CHECKING:
     Settings = Mapping[str, Any] | None
@@ -55,7 +57,10 @@ def __getattr__(name: str) -> Any:
 
 @contextmanager
 def _settings(settings: Settings) -> Iterator[None]:
-    """Pass the installer's settings on to the hook; print an error of latebind as a command would."""
+    """Pass the installer's settings on to the hook; print notes and an error of latebind as a command would."""
+    if not NOTES.handlers:  # in an sdist
+        NOTES.addHandler(logging.StreamHandler())
+        NOTES.setLevel(logging.INFO)
     try:
         _apply(settings or {})
         yield

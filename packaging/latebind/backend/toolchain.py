@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from latebind.compilers.host import can_compile, find_host
-from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig, zig_toolchain
-from latebind.errors import BuildError, InputError, NotRun, ToolError
-from latebind.model import Target
-from latebind.system.programs import which_all
-from latebind.system.run import run
+from latebind.backend.errors import BuildError, InputError, NotRun, ToolError
+from latebind.backend.host import can_compile, find_host
+from latebind.backend.programs import which_all
+from latebind.backend.run import run
+from latebind.backend.targets import Target
+from latebind.backend.zig import ZIG_REQUIREMENT, find_zig, zig_toolchain
 
 BUILD_PROGRAMS = {"cmake": "cmake>=3.25", "ninja": "ninja>=1.10"}
 """The programs that every build needs, each with what supplies it."""
@@ -117,7 +117,7 @@ def program(name: str) -> Path | None:
 
 def _starts(path: Path) -> bool:
     try:
-        return run([path, "--version"], check=False, timeout=_START_LIMIT).returncode == 0
+        return run([path, "--version"], check=False, timeout=_START_LIMIT).status == 0
     except ToolError:
         return False
 

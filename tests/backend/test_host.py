@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from latebind.compilers import host
-from latebind.compilers.choose import toolchain
-from latebind.compilers.host import launchers
-from latebind.tables.targets import host_rid, target
+from latebind.backend import host
+from latebind.backend.host import launchers
+from latebind.backend.targets import host_rid, target
+from latebind.backend.toolchain import toolchain
 from machines import make_once
 from machines.debian import unpack
 from testing.needs import available

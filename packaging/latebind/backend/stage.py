@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import posixpath
 import re
-import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from pathlib import Path  # msgspec reads the types of the dataclasses
+from pathlib import Path
 
-import msgspec
-
-from latebind.errors import BuildError, InputError
-from latebind.tables.targets import target
-from loadcheck.archive import sha256, write_text
-from loadcheck.binary import read_images
-from loadcheck.binary.implib import import_library
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.model import Rid, Sha256
+from latebind.backend.binaries import sonames
+from latebind.backend.errors import BuildError
+from latebind.backend.files import write_text
+from latebind.backend.targets import Rid
+from latebind.backend.tree import hash_file
 
 MANIFEST = "manifest.json"
 _VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")
 _LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", ".pyd")
+_STATIC = (".a", ".lib")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +27,7 @@ class StagedFile:
     """One file of a stage; `path` is relative to the target's folder: `core/lib/liblatenn_core.so`."""
 
     path: str
-    sha256: Sha256
+    sha256: str
     size: int
 
 
@@ -86,8 +79,8 @@ class Stage:
                 names.setdefault((file.path.rpartition("/")[0], file.sha256), []).append(self.root / file.path)
         links = {}
         for paths in names.values():
-            sonames = _sonames(paths[0]) if len(paths) > 1 else set()
-            for shipped in (path for path in paths if path.name in sonames):
+            names_inside = sonames(paths[0].read_bytes()) if len(paths) > 1 else set()
+            for shipped in (path for path in paths if path.name in names_inside):
                 links.update({path: shipped for path in paths if path != shipped and _stem(path) == _stem(shipped)})
         return links
 
@@ -97,9 +90,9 @@ class Stage:
         Raises BuildError when there are none: a package without its library must not be made; and when two have one
         name: packages hold all of them in one folder.
         """
-        libraries = tuple(path for path in self._paths(component) if is_library(path.name))
+        libraries = tuple(path for path in self.paths(component) if is_library(path.name))
         if not libraries:
-            static = ", ".join(path.name for path in self.static_libraries(component))
+            static = ", ".join(path.name for path in self.paths(component) if path.suffix in _STATIC)
             advice = f"Add install(TARGETS ... COMPONENT {component}) to the CMake project."
             if static:
                 advice = f"It installed {static}. Write add_library(... SHARED), or BUILD_SHARED_LIBS = true below "
@@ -120,45 +113,28 @@ class Stage:
 
     def data(self, component: str, globs: Iterable[str]) -> tuple[Path, ...]:
         """The files of a component that match a glob and are not libraries, sorted by path."""
-        globs, paths = [*globs], [path for path in self._paths(component) if not is_library(path.name)]
+        globs, paths = [*globs], [path for path in self.paths(component) if not is_library(path.name)]
         return tuple(path for path in paths if any(fnmatchcase(path.name, glob) for glob in globs))
 
     def headers(self, component: str) -> tuple[tuple[str, Path], ...]:
         """What a component installed into its include folder: the name below it, and the file."""
         folder = self.root / component / "include"
-        paths = [path for path in self._paths(component) if path.is_relative_to(folder)]
+        paths = [path for path in self.paths(component) if path.is_relative_to(folder)]
         return tuple((path.relative_to(folder).as_posix(), path) for path in paths)
 
-    def static_libraries(self, component: str) -> tuple[Path, ...]:
-        """The static libraries of a component: on Windows each .lib but import libraries, else each .a."""
-        suffix = ".lib" if target(self.rid).dlltool_machine else ".a"
-        imports = self.import_libraries(component)
-        return tuple(path for path in self._paths(component) if path.suffix == suffix and path not in imports)
-
-    def import_libraries(self, component: str) -> tuple[Path, ...]:
-        """What a program is linked with where libraries have import libraries: on Windows, each .lib of a DLL."""
-        if not target(self.rid).dlltool_machine:
-            return ()
-        paths = self._paths(component)
-        shared = {path.stem for path in paths if path.suffix == ".dll"}
-        return tuple(path for path in paths if path.suffix == ".lib" and (path.stem in shared or imported_dlls(path)))
-
-    def _paths(self, component: str) -> list[Path]:
+    def paths(self, component: str) -> list[Path]:
+        """All files of a component."""
         return [self.root / file.path for file in self.manifest.files if file.path.startswith(f"{component}/")]
-
-
-def imported_dlls(path: Path) -> frozenset[str]:
-    """The DLLs that an import library names, in lower case; none for a static library."""
-    read = import_library(path.read_bytes())
-    return read[1] if read else frozenset()
 
 
 def open_stage(root: Path) -> Stage | None:
     """The stage of a target, or None if there is none, or one of its files is missing or was changed."""
     try:
-        manifest = msgspec.json.decode((root / MANIFEST).read_bytes(), type=StageManifest)
-        is_intact = all(sha256(root / file.path) == file.sha256 for file in manifest.files)
-    except (OSError, *DECODE_ERRORS):
+        fields = json.loads((root / MANIFEST).read_bytes())
+        files = tuple(StagedFile(**file) for file in fields["files"])
+        manifest = StageManifest(**{**fields, "files": files})
+        is_intact = all(hash_file(root / file.path) == file.sha256 for file in files)
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
     return Stage(root=root, manifest=manifest) if is_intact else None
 
@@ -166,7 +142,7 @@ def open_stage(root: Path) -> Stage | None:
 def describe_files(root: Path) -> tuple[StagedFile, ...]:
     """The files below a folder, sorted by path."""
     return tuple(
-        StagedFile(path=path.relative_to(root).as_posix(), sha256=sha256(path), size=path.stat().st_size)
+        StagedFile(path=path.relative_to(root).as_posix(), sha256=hash_file(path), size=path.stat().st_size)
         for path in sorted(root.rglob("*"))
         if path.is_file() and path.name != MANIFEST
     )
@@ -185,26 +161,11 @@ def manifest_text(manifest: StageManifest) -> str:
     return json.dumps(asdict(manifest), indent=2) + "\n"
 
 
-@contextmanager
-def new_stage(root: Path) -> Iterator[Path]:
-    """A folder to fill, which takes the place of an earlier stage when the block succeeds, else is removed."""
-    aside = root.with_name(f".{root.name}.{os.getpid()}.part")
-    shutil.rmtree(aside, ignore_errors=True)
-    try:
-        yield aside
-        swap_in(aside, root)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-def swap_in(aside: Path, root: Path) -> None:
-    """Put a finished folder in the place of an earlier one; the earlier one stays until that moment."""
-    old = root.with_name(f".{root.name}.{os.getpid()}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if root.exists():
-        root.rename(old)
-    aside.rename(root)
-    shutil.rmtree(old, ignore_errors=True)
+def manifest_of(stage: Stage, files: Iterable[Path]) -> str:
+    """What some files of a stage were built from, so that `stage --import` can read the wheel that has them."""
+    chosen = {*files}
+    staged_files = tuple(file for file in stage.manifest.files if stage.root / file.path in chosen)
+    return manifest_text(replace(stage.manifest, files=staged_files, key="", imported=False))
 
 
 def is_library(path: str) -> bool:
@@ -216,11 +177,3 @@ def is_library(path: str) -> bool:
 def _stem(path: Path) -> str:
     """The name without suffix and versions: libtiny of libtiny.so.1.2 and of libtiny.1.2.dylib."""
     return _VERSIONS.sub("", path.name)
-
-
-def _sonames(path: Path) -> set[str]:
-    """The file names by which a library asks to be opened, of all its architectures."""
-    try:
-        return {posixpath.basename(image.soname) for image in read_images(path.read_bytes(), str(path))}
-    except InputError:
-        return set()

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from latebind.build.sbom import Bill, Late, Library
-    from latebind.tables.parts import Part
+    from latebind.backend.parts import Part
+    from latebind.backend.sbom import Bill, Late, Library
 
 _LATE = "late-bound/"
 _RANGE = "latebind:range"

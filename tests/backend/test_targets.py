@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from latebind.tables.targets import target, targets, wheel_tag
+from latebind.backend.targets import target, targets, wheel_tag
 from loadcheck.tables.rids import PLATFORMS
 from testing.needs import zig
 from tests.client import stage_project, write_portable

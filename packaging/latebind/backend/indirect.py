@@ -14,8 +14,7 @@ import struct
 import uuid
 from collections.abc import Iterator, Sequence
 
-from loadcheck.binary.macho import MachoFile
-from loadcheck.binary.signature import list_directories
+from latebind.backend.binaries import MachoFile, sign_pages
 
 _MACHO_64 = bytes.fromhex("cffaedfe")
 _LOCAL = 0x80000000  # INDIRECT_SYMBOL_LOCAL
@@ -52,7 +51,7 @@ def _complete(data: bytes) -> bytes:
         digest = hashlib.sha256(completed[:signature]).digest()
         completed[file.uuid_place] = uuid.UUID(bytes=digest[:16], version=5).bytes
     if size:
-        _sign_pages(completed, signature, size)
+        sign_pages(completed, signature)
     return bytes(completed)
 
 
@@ -73,26 +72,14 @@ def _list_entries(file: MachoFile, written: Sequence[int]) -> Iterator[int]:
 
 def _value(file: MachoFile, index: int) -> int | None:
     """The address of a symbol of the file; None if the table has no such symbol."""
-    if index >= file.tables.count:
+    if index >= file.symbols[1]:
         return None
-    (value,) = struct.unpack_from("<Q", file.data, file.tables.symbols + _SYMBOL_SIZE * index + 8)
+    (value,) = struct.unpack_from("<Q", file.data, file.symbols[0] + _SYMBOL_SIZE * index + 8)
     return int(value)
 
 
 def _has_sense(file: MachoFile, entries: Sequence[int]) -> bool:
     """Whether each stub and its pointer are for the same symbol, and every entry is for one."""
     parts = {section.kind: entries[section.first : section.first + section.number] for section in file.slots}
-    in_table = all(entry == _LOCAL or entry < file.tables.count for entry in entries)
+    in_table = all(entry == _LOCAL or entry < file.symbols[1] for entry in entries)
     return in_table and parts.get("stubs") == parts.get("lazy")
-
-
-def _sign_pages(data: bytearray, start: int, size: int) -> None:
-    """Write the hashes of the present pages into the signature at that place.
-
-    Raises struct.error or IndexError where the signature is cut off.
-    """
-    for kind, hashes, page, limit in list(list_directories(data, start, size)):
-        for index in range(-(-limit // page)):
-            place = hashes + index * kind.size
-            signed = data[index * page : min((index + 1) * page, limit)]
-            data[place : place + kind.size] = kind.make(bytes(signed)).digest()[: kind.size]

@@ -1,0 +1,167 @@
+"""Says how CMake builds the native code of a project for one target, and builds one component of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from latebind.backend.diagnostics import first_errors, relative
+from latebind.backend.errors import BuildError
+from latebind.backend.extension import Extension
+from latebind.backend.files import digest, write_changed
+from latebind.backend.recipe import CONFIG, NativeRecipe, Value
+from latebind.backend.run import run, tail
+from latebind.backend.stub import IN_FRONT, install_stub
+from latebind.backend.targets import Target
+from latebind.backend.toolchain import Toolchain, require
+from latebind.backend.tree import hash_files
+
+_TIME_LIMIT = 1800.0
+_TOP_LEVEL = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
+_NOWHERE = "http://127.0.0.1:9"  # the port of the discard protocol, on which nothing listens
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+OFFLINE = {**dict.fromkeys(_PROXIES, _NOWHERE), "no_proxy": "", "NO_PROXY": "", "GIT_ALLOW_PROTOCOL": "file"}
+"""Environment variables with which programs download nothing."""
+REFUSE_DOWNLOADS = {"CMAKE_POLICY_DEFAULT_CMP0170": "NEW"}
+"""With which CMake 3.30 and newer name a dependency that has no source, instead of going on without it."""
+DESCRIBED = "latebind-runtimes"
+"""The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """How the native code is built for one target on this machine."""
+
+    recipe: NativeRecipe
+    target: Target
+    toolchain: Toolchain
+    native: Path
+    """The folder of all native code."""
+    loader: Path
+    folder: Path
+    """The folder of all build trees."""
+
+    @property
+    def floor(self) -> str:
+        """The oldest libc or macOS that the target is built for."""
+        return self.recipe.targets[self.target.rid].floor
+
+    @property
+    def source(self) -> Path:
+        """The folder of the top-level CMakeLists.txt."""
+        return self.native / self.recipe.cmake
+
+    def identify(self, versions: Sequence[str]) -> str:
+        """The compiler and the versions of CPython whose headers are used, for people and manifests."""
+        headers = f"headers of CPython {', '.join(dict.fromkeys(versions))}" if versions else ""
+        return ", ".join(filter(None, (self.toolchain.identity(), headers)))
+
+    def stub_prefix(self, name: str) -> Path:
+        """Where the stub of a runtime is installed."""
+        return self.folder / f"{self.target.rid}.{name}"
+
+    def environment(self, tree: Path) -> dict[str, str]:
+        """The environment in which CMake and the compiler run for a build tree."""
+        return {**self.toolchain.environment(tree), **(OFFLINE if self.recipe.sources else {})}
+
+    def arguments(self, tree: Path, python: Sequence[str]) -> list[str]:
+        """CMake's arguments for a build tree; those for Python modules are `python`."""
+        return [
+            *self.toolchain.configure(self.target, self.floor, self.folder / f"{tree.name}.toolchain"),
+            "-DCMAKE_BUILD_TYPE=Release",
+            f"-Dlatebind_DIR={self.loader}",
+            f"-DLATEBIND_PROJECT_VERSION={self.recipe.version}",
+            f"-DLATEBIND_SOURCE_DIR={self.native}",
+            *(f"-D{name}={value}" for name, value in self.recipe.variables.items()),
+            *([f"-DLATEBIND_DESCRIBED={tree / DESCRIBED}"] if self.recipe.is_described else []),
+            *(f"-D{name}={cmake_value(value)}" for name, value in self._definitions().items()),
+            *(python if self.recipe.module_kind else ()),
+        ]
+
+    def _definitions(self) -> dict[str, Value]:
+        """The project's own definitions, and latebind's defaults and stubs in front of it."""
+        recipe = self.recipe
+        definitions = dict(recipe.targets[self.target.rid].define)
+        existing = definitions.get(_TOP_LEVEL)
+        files = [str(self.loader / "defaults.cmake")]
+        if recipe.sources:
+            files.append(str(self.loader / "sources.cmake"))
+            definitions |= source_definitions(self.native, recipe.sources)
+        for stub in recipe.stubs:
+            files.append(str(self.stub_prefix(stub.name) / IN_FRONT))
+            if stub.headers:
+                definitions[f"LATEBIND_HEADERS_{stub.name}"] = str(self.native / stub.headers)
+        if recipe.exports:
+            definitions["LATEBIND_EXPORTS"] = recipe.exports
+        definitions[_TOP_LEVEL] = ";".join([*files, *([str(existing)] if existing else [])])
+        return definitions
+
+
+def build_component(
+    build: Build, component: str, python: Extension | None, generated: Mapping[str, str], files: Sequence[Path]
+) -> Path:
+    """Build the native code and install one component, into a folder of its name; the folder above it.
+
+    `generated` are the generated files of an sdist, `files` the sources. Raises BuildError with the first errors,
+    ToolError and NotRun.
+    """
+    cmake, tree, prefix = require("cmake"), build.folder / build.target.rid, build.folder / "installed"
+    write_changed(_list_below(generated, DESCRIBED), tree / DESCRIBED)
+    for stub in build.recipe.stubs:
+        with tempfile.TemporaryDirectory(dir=build.folder) as folder:
+            install_stub(
+                stub,
+                _list_below(generated, f"stubs/{stub.name}"),
+                loader=build.loader,
+                target=build.target,
+                floor=build.floor,
+                toolchain=build.toolchain,
+                folder=Path(folder),
+                prefix=build.stub_prefix(stub.name),
+            )
+    modules = python.configure(build.folder / "python") if python else ["-DLATEBIND_PYTHON_KIND=none"]
+    arguments = [f"-DCMAKE_MAKE_PROGRAM={require('ninja')}", *build.arguments(tree, modules)]
+    with build.toolchain.first_use(build.target, build.floor, tree, files):
+        _run(build, tree, [cmake, "-S", build.source, "-B", tree, "-G", "Ninja", *arguments])
+        _run(build, tree, [cmake, "--build", tree])
+    _run(build, tree, [cmake, "--install", tree, "--component", component, "--prefix", prefix / component])
+    build.toolchain.finish(build.target, prefix)
+    return prefix
+
+
+def _run(build: Build, tree: Path, argv: Sequence[str | Path]) -> None:
+    tree.mkdir(parents=True, exist_ok=True)
+    ended = run(argv, cwd=tree, env=build.environment(tree), timeout=_TIME_LIMIT, check=False)
+    if ended.status != 0:
+        root = build.native.parent
+        errors = first_errors(ended.output, root, build.source)
+        failed = f"the native build for {build.target.rid} failed with status {ended.status}"
+        raise BuildError("\n".join([*errors, failed, tail(relative(ended.output, root))]))
+
+
+def _list_below(texts: Mapping[str, str], folder: str) -> dict[str, str]:
+    return {name.removeprefix(f"{folder}/"): text for name, text in texts.items() if name.startswith(f"{folder}/")}
+
+
+def source_definitions(native: Path, sources: Mapping[str, str]) -> dict[str, str]:
+    """The variables that loader/sources.cmake needs; nothing for a project without native.sources."""
+    paths = [f"{name}={native / path}" for name, path in sources.items()]
+    return {"LATEBIND_SOURCES": ";".join(paths), **REFUSE_DOWNLOADS} if paths else {}
+
+
+def hash_native(recipe: NativeRecipe, native: Path, files: Sequence[Path]) -> str:
+    """A hash of everything that the native files are made from, except the compiler: sources, loader, settings.
+
+    It is the same on every system, for every working folder and in an unpacked sdist: files that were built on one are
+    imported on another.
+    """
+    # latebind.toml is among the files where they are the project's root: what counts of it is in `settings`.
+    paths = [path for path in files if path != native / CONFIG]
+    return digest([recipe.settings, hash_files(native, paths, modes=False), recipe.loader])
+
+
+def cmake_value(value: Value) -> str:
+    """A value of latebind.toml as CMake writes it."""
+    return ("ON" if value else "OFF") if isinstance(value, bool) else str(value)

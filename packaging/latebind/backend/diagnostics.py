@@ -1,0 +1,47 @@
+"""Finds the errors in the output of CMake, ninja and compilers, so that a failed build can show them first."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_COMPILER = re.compile(
+    r"^(?P<file>(?:[A-Za-z]:)?[^:()\n]+?)(?::(?P<line>\d+)(?P<column>:\d+)?|\((?P<row>\d+)(?:,\d+)?\)) ?: "
+    r"(?:fatal )?error\b(?: \w+)?: (?P<text>.+)$",
+    re.MULTILINE,
+)
+"""`tiny.c:3:5: error: …` of GCC and Clang, `tiny.c(3,5): error C2065: …` of MSVC."""
+_CMAKE = re.compile(
+    r"^CMake Error at (?P<file>[^\n]+?):(?P<line>\d+) \([^\n]*\):\n+"
+    r"(?P<text>(?:  [^\n]*\n?)+(?:(?<=:\n)\n(?:    [^\n]*\n?)+)?)",
+    re.MULTILINE,
+)
+"""The first paragraph of the message. If it ends with a colon, also the next one, which names the subject."""
+_LINKER = re.compile(
+    r"^(?:\S+: )?(error: .+|.*undefined reference to .+|.*Undefined symbols.*|LINK : fatal error .+)$", re.MULTILINE
+)
+_SHOWN = 5
+
+
+def first_errors(output: str, root: Path, cmake_source: Path) -> list[str]:
+    """The first few errors as `file:line: error: text`, with paths relative to `root` where they are below it.
+
+    CMake names its files relative to `cmake_source`. Errors of a linker have no file; they count when nothing else
+    failed.
+    """
+    located = [(match.start(), _compiler_error(match)) for match in _COMPILER.finditer(output)]
+    for match in _CMAKE.finditer(output):
+        file = cmake_source / match["file"]
+        located.append((match.start(), f"{file}:{match['line']}: error: {' '.join(match['text'].split())}"))
+    errors = [text for _, text in sorted(located)] or [match[1].strip() for match in _LINKER.finditer(output)]
+    return [relative(text, root) for text in dict.fromkeys(errors)][:_SHOWN]
+
+
+def relative(text: str, root: Path) -> str:
+    """The text with paths below `root` shortened."""
+    return text.replace(f"{root}/", "").replace(f"{root}\\", "").replace(f"{root.as_posix()}/", "")
+
+
+def _compiler_error(match: re.Match[str]) -> str:
+    position = f"{match['line']}{match['column'] or ''}" if match["line"] else match["row"]
+    return f"{match['file']}:{position}: error: {match['text']}"

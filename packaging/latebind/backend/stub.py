@@ -1,0 +1,71 @@
+"""Builds the static library that is linked in a runtime's place, and installs it where build systems look for that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from latebind.backend.errors import BuildError
+from latebind.backend.files import write_changed, write_text
+from latebind.backend.recipe import StubRecipe
+from latebind.backend.run import run, tail
+from latebind.backend.targets import Target
+from latebind.backend.toolchain import Toolchain, require
+
+IN_FRONT = "lib/cmake/latebind/inFront.cmake"
+"""The file that puts a stub in front of other runtimes: a value of CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""
+DESCRIBED, SINGLE, INCLUDE = "described", "single", "include"
+"""The folders of a stub's generated files: what CMake calls LATEBIND_DESCRIBED, the stub as one file, more headers."""
+_TIME_LIMIT = 600.0
+Step = Callable[[Sequence[str | Path], Path, Mapping[str, str], str], None]
+"""Runs a program in a folder and an environment, and raises BuildError with the text when it fails."""
+
+
+def run_step(argv: Sequence[str | Path], folder: Path, environment: Mapping[str, str], problem: str) -> None:
+    """Run one step of a build. Raises BuildError with the problem and the output, or ToolError."""
+    ended = run(argv, cwd=folder, env=environment, timeout=_TIME_LIMIT, check=False)
+    if ended.status != 0:
+        raise BuildError(f"{problem}\n{tail(ended.output)}")
+
+
+def install_stub(  # noqa: PLR0913  # what it is made of, for what, and where
+    recipe: StubRecipe,
+    texts: Mapping[str, str],
+    *,
+    loader: Path,
+    target: Target,
+    floor: str,
+    toolchain: Toolchain,
+    folder: Path,
+    prefix: Path,
+    headers: Path | None = None,
+    step: Step = run_step,
+) -> None:
+    """Build a stub in `folder` and install it in `prefix`; `headers` is a folder of headers to install as well.
+
+    Raises BuildError or ToolError.
+    """
+    cmake, tree = require("cmake"), folder / "tree"
+    write_changed(texts, folder)
+    definitions = {
+        "CMAKE_MAKE_PROGRAM": require("ninja"),
+        "CMAKE_BUILD_TYPE": "Release",
+        "LATEBIND_DESCRIBED": folder / DESCRIBED,
+        "LATEBIND_SINGLE": folder / SINGLE / f"latebind_{recipe.name}.c",
+        f"LATEBIND_MINIMUM_{recipe.name}": recipe.minimum,
+        **recipe.names,
+        **({"LATEBIND_HEADERS": headers} if headers else {}),
+    }
+    arguments = [f"-D{name}={value}" for name, value in definitions.items()]
+    arguments += toolchain.configure(target, floor, folder / "toolchain")
+    steps: list[list[str | Path]] = [
+        [cmake, "-S", loader / "stub", "-B", tree, "-G", "Ninja", *arguments],
+        [cmake, "--build", tree],
+        [cmake, "--install", tree, "--prefix", prefix],
+    ]
+    environment = toolchain.environment(tree)
+    for argv in steps:
+        step(argv, folder, environment, f"the stub of {recipe.title} could not be built for {target.rid}")
+    for name, text in texts.items():
+        if name.startswith(f"{INCLUDE}/"):
+            write_text(prefix / "include" / "latebind" / name.removeprefix(f"{INCLUDE}/"), text)

@@ -1,0 +1,65 @@
+"""What a build needs of a project comes out of an sdist as it went in."""
+
+import pytest
+
+from latebind.backend.cmake import hash_native
+from latebind.backend.recipe import is_sdist, read_generated, read_recipe, write_recipe
+from latebind.build.recipe import generate_files, hash_sources, native_recipe
+from latebind.build.sources import native_files
+from latebind.config.file import load
+from latebind.config.project import read_project
+from latebind.ecosystems.wheel.recipe import wheel_recipe
+from tests.client import BOUND, write_client
+
+OPTIONS = '[targets.win-x64]\ntoolchain = "host"\ndefine = { A = true, B = "two", C = 3 }\n'
+
+
+def write(folder, files):
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+
+
+def test_a_recipe_is_read_as_it_was_written(tmp_path):
+    config = load(write_client(tmp_path / "tiny", latebind=f"{BOUND}\n{OPTIONS}") / "latebind.toml")
+    native, wheel = native_recipe(config), wheel_recipe(config, "tiny", "tiny", "tiny")
+    generated = {"stubs/x/single/x.c": "int x;\n"}
+    write(tmp_path / "sdist", write_recipe(native, wheel, generated))
+    assert read_recipe(tmp_path / "sdist") == (native, wheel)
+    assert read_generated(tmp_path / "sdist") == generated
+    assert native.targets["win-x64"].define == {"A": True, "B": "two", "C": 3}
+    assert [late.range for late in wheel.runtimes] == ["vers:generic/>=1.20|<2"]
+
+
+def test_it_has_nothing_of_runtimes_that_the_project_does_not_use(tmp_path):
+    config = load(write_client(tmp_path / "tiny", latebind=BOUND) / "latebind.toml")
+    files = write_recipe(native_recipe(config), wheel_recipe(config, "tiny", "tiny", "tiny"), generate_files(config))
+    assert list(files) == ["recipe.json"]
+    text = files["recipe.json"].decode()
+    assert "onnxruntime" in text
+    assert not [name for name in ("openvino_c", "litert", "cudart", "libmpi") if name in text]
+
+
+def test_the_stub_of_a_runtime_is_generated_once(tmp_path):
+    config = load(write_client(tmp_path / "tiny", latebind=f"{BOUND}drop_in = true\n") / "latebind.toml")
+    (stub,) = native_recipe(config).stubs
+    generated = generate_files(config)
+    assert f"stubs/{stub.name}/single/latebind_{stub.name}.c" in generated
+    assert all(name.startswith(f"stubs/{stub.name}/") for name in generated)
+
+
+def test_the_hash_of_the_sources_is_that_of_the_tree(tmp_path):
+    project = read_project(write_client(tmp_path / "tiny") / "latebind.toml", tmp_path / "tiny")
+    recipe, native = native_recipe(project.config), project.config.native_source
+    before = hash_sources(project)
+    assert hash_native(recipe, native, native_files(project)) == before
+    (native / "tiny.c").write_text("int other;\n")
+    assert hash_native(recipe, native, native_files(project)) != before
+
+
+@pytest.mark.parametrize("lost", ["_latebind/recipe.json", "PKG-INFO"])
+def test_only_an_sdist_of_latebind_is_one(tmp_path, lost):
+    write(tmp_path, {"_latebind/recipe.json": b"{}", "PKG-INFO": b""})
+    assert is_sdist(tmp_path)
+    (tmp_path / lost).unlink()
+    assert not is_sdist(tmp_path)
