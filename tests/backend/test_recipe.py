@@ -4,11 +4,13 @@ import pytest
 
 from latebind.backend.cmake import hash_native
 from latebind.backend.recipe import is_sdist, read_generated, read_recipe, write_recipe
-from latebind.build.recipe import generate_files, hash_sources, native_recipe
+from latebind.backend.tree import list_tree
+from latebind.build.recipe import generate_files, hash_sources, list_loader, native_recipe
 from latebind.build.sources import native_files
 from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.ecosystems.wheel.recipe import wheel_recipe
+from latebind.system.resources import cmake_dir
 from tests.client import BOUND, write_client
 
 OPTIONS = '[targets.win-x64]\ntoolchain = "host"\ndefine = { A = true, B = "two", C = 3 }\n'
@@ -38,6 +40,20 @@ def test_it_has_nothing_of_runtimes_that_the_project_does_not_use(tmp_path):
     text = files["recipe.json"].decode()
     assert "onnxruntime" in text
     assert not [name for name in ("openvino_c", "litert", "cudart", "libmpi") if name in text]
+
+
+def test_an_sdist_gets_the_loaders_files_for_the_projects_runtimes(tmp_path):
+    def list_names(latebind):
+        config = load(write_client(tmp_path / "tiny", latebind=latebind) / "latebind.toml")
+        return {path.relative_to(cmake_dir()).as_posix() for path in list_loader(config)}
+
+    ours, theirs = {"include/latebind/openvino.h", "src/openvino.c"}, {"src/litert.c"}
+    openvino = BOUND.replace("onnxruntime", "openvino").replace('minimum = "1.20"', 'minimum = "2025.1"')
+    bound, other, stub = map(list_names, (BOUND, openvino, f"{BOUND}drop_in = true\n"))
+    assert {"LICENSE", "latebindConfig.cmake", "src/loader.c", "src/ort_stub.c", "src/onnxruntime.c"} <= bound
+    assert not bound & (ours | theirs | {"tables/ort_api.toml", "README.md", "stub/CMakeLists.txt"})
+    assert (other - bound, bound - other) == (ours, set())
+    assert stub - bound == {path.relative_to(cmake_dir()).as_posix() for path in list_tree(cmake_dir() / "stub")}
 
 
 def test_the_stub_of_a_runtime_is_generated_once(tmp_path):

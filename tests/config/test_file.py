@@ -279,7 +279,6 @@ def test_a_wheel_source_has_a_backend_that_runs_the_hooks(tmp_path):
         ("", "setuptools"),
         ('[build-system]\nrequires = ["hatchling"]\nbuild-backend = "own"\n', "own"),
         ('[build-system]\nrequires = ["hatchling"]\nbuild-backend = "own"\nbackend-path = ["."]\n', ""),
-        ('[build-system]\nrequires = []\nbuild-backend = "latebind.backend.pep517"\n', ""),
     ],
 )
 def test_a_backend_of_the_projects_own_may_wrap_hatchling(tmp_path, system, backend):

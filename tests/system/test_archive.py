@@ -4,6 +4,7 @@ import zipfile
 
 import pytest
 
+from latebind.backend import errors as backend
 from latebind.backend.files import source_date_epoch
 from latebind.errors import InputError
 from latebind.system.archive import Entry, write_zip
@@ -50,5 +51,5 @@ def test_source_date_epoch(monkeypatch, value, seconds):
 @pytest.mark.parametrize("value", ["yesterday", "-1", "1.5", "99999999999999"])
 def test_a_source_date_epoch_that_is_none_is_refused(monkeypatch, value):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", value)
-    with pytest.raises(InputError, match=value):
+    with pytest.raises(backend.InputError, match=value):
         source_date_epoch()

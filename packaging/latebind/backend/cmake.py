@@ -108,6 +108,7 @@ def build_component(
     ToolError and NotRun.
     """
     cmake, tree, prefix = require("cmake"), build.folder / build.target.rid, build.folder / "installed"
+    tree.mkdir(parents=True, exist_ok=True)
     write_changed(_list_below(generated, DESCRIBED), tree / DESCRIBED)
     for stub in build.recipe.stubs:
         with tempfile.TemporaryDirectory(dir=build.folder) as folder:
@@ -132,7 +133,6 @@ def build_component(
 
 
 def _run(build: Build, tree: Path, argv: Sequence[str | Path]) -> None:
-    tree.mkdir(parents=True, exist_ok=True)
     ended = run(argv, cwd=tree, env=build.environment(tree), timeout=_TIME_LIMIT, check=False)
     if ended.status != 0:
         root = build.native.parent

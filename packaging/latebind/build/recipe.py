@@ -10,7 +10,7 @@ import msgspec
 from latebind.backend.cmake import DESCRIBED, hash_native
 from latebind.backend.recipe import NativeRecipe, StubRecipe, TargetRecipe
 from latebind.backend.targets import targets
-from latebind.backend.tree import hash_file, hash_tree
+from latebind.backend.tree import hash_file, hash_tree, list_tree
 from latebind.build.loadersource import described_texts
 from latebind.build.sources import native_files
 from latebind.build.stub import name_stub, stub_source, stub_texts
@@ -81,6 +81,22 @@ def generate_files(config: Config) -> dict[str, str]:
             stub = stub_texts(cmake_dir(), source)
             texts |= {f"stubs/{runtime.name}/{name}": text for name, text in stub.items()}
     return texts
+
+
+def list_loader(config: Config) -> list[Path]:
+    """The loader's files that builds of a project read: not what generates it, nor what is for other runtimes.
+
+    Each runtime that the loader knows has a header and a source. The stub of ONNX Runtime is a target of every project.
+    """
+    loader, runtimes = cmake_dir(), config.document.runtime
+    known = {path.stem for path in (loader / "include" / "latebind").glob("*.h")}
+    others = {name for name in known if (loader / "src" / f"{name}.c").is_file()}
+    others -= {"onnxruntime", *(runtime.name for runtime in runtimes)}
+    unread = {loader / "tables", loader / "README.md"} | (
+        set() if any(use.drop_in for use in runtimes) else {loader / "stub"}
+    )
+    unread |= {loader / name for other in others for name in (f"include/latebind/{other}.h", f"src/{other}.c")}
+    return [path for path in list_tree(loader) if not unread & {path, *path.parents}]
 
 
 def _providers(config: Config) -> dict[str, str]:

@@ -9,17 +9,21 @@ import pytest
 from latebind.errors import BuildError
 from loadcheck.audit import audit_here
 from tests.client import (
+    BOUND,
     CMAKE,
     CONFIG,
     PYPROJECT,
     SOURCE,
     built_wheel,
     by_kind,
+    copy_client,
     edit,
     members,
     pack_project,
+    write_client,
     write_files,
 )
+from tests.thingclient import DESCRIBED
 
 OLD = "from setuptools import setup\nsetup(name='tiny', version='0.0.1')\n"
 TOOL = CONFIG.replace("[package.tiny]", "[tool.latebind.package.tiny]")
@@ -81,6 +85,36 @@ def test_a_wheel_from_the_sdist_is_that_of_the_tree(tmp_path, layout):
     paths = [name.split("/") for name in list_members(packages["sdist"])]
     assert not {path[0] for path in paths} & {"setup.py", "stage", "dist", "build"}
     assert not {part for path in paths for part in path} & {"venv", "debug"}
+    assert_same_wheel(packages, tmp_path)
+
+
+LINKED_CMAKE = """\
+cmake_minimum_required(VERSION 3.20)
+project(tiny C)
+find_package(onnxruntime CONFIG REQUIRED)
+add_library(tiny SHARED tiny.c)
+target_link_libraries(tiny PRIVATE onnxruntime::onnxruntime)
+install(TARGETS tiny COMPONENT tiny)
+"""
+LINKED_SOURCE = """\
+const void* OrtGetApiBase(void);
+__attribute__((visibility("default"))) int tiny_has_runtime(void) { return OrtGetApiBase() != 0; }
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("described", [False, True], ids=["a stub", "a described runtime"])
+def test_an_sdist_has_the_code_that_latebind_generates(tmp_path, described):
+    """It builds the tree's wheel without latebind's tables of runtimes and the code that reads them."""
+    if described:
+        bound = CONFIG.replace('component = "tiny"', 'component = "tiny"\nruntime = "thing"')
+        root = copy_client("thing", tmp_path / "tiny", latebind=bound + DESCRIBED)
+    else:
+        linked = BOUND + "drop_in = true\n"
+        root = write_client(tmp_path / "tiny", latebind=linked, cmakelists=LINKED_CMAKE, tiny=LINKED_SOURCE)
+    packages = by_kind(pack_project(root))
+    generated = {name for name in list_members(packages["sdist"]) if name.startswith("_latebind/generated/")}
+    assert generated
     assert_same_wheel(packages, tmp_path)
 
 

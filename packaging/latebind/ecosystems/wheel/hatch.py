@@ -40,7 +40,7 @@ from latebind.build.inside import refuse_links_outside, refuse_named_links
 from latebind.build.intree import carried_backend, sdist_pyproject
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.promise import newer, refuse_unexported
-from latebind.build.recipe import generate_files, native_recipe
+from latebind.build.recipe import generate_files, list_loader, native_recipe
 from latebind.build.sources import native_files
 from latebind.config.config import Config
 from latebind.config.file import standalone_text
@@ -207,7 +207,7 @@ class _Tree:
         """
         config, sources = self._config, native_files(self._project)
         refuse_links_outside(config.root, sources, "native.source")
-        folders = {NATIVE: (config.native_source, sources), LOADER: (self.loader, list_tree(self.loader))}
+        folders = {NATIVE: (config.native_source, sources), LOADER: (self.loader, list_loader(config))}
         for name, (source, files) in folders.items():
             for file in files:
                 # Not a link: where the wheel's folder holds the native code, the archive would have hard links.
