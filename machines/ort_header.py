@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.errors import LatebindError
+from latebind.errors import ANY_ERROR
 from latebind.headers import get_headers, write_headers
 from latebind.tables.presets import preset
 from machines import NotAvailableError, check_hash, make_once, print_made
@@ -51,7 +51,7 @@ class Release:
         """Put the headers into a folder. Raises NotAvailableError."""
         try:
             headers = get_headers(preset("onnxruntime"), self.version)
-        except LatebindError as error:
+        except ANY_ERROR as error:
             raise NotAvailableError(error.message.splitlines()[0]) from error
         write_headers(headers, "onnxruntime", aside / "include")
         (aside / "include").rename(folder)

@@ -20,9 +20,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.errors import InputError
 from loadcheck.audit import audit_here
 from loadcheck.engine.pool import Died, Pool, WorkerLimits, default_jobs
+from loadcheck.errors import InputError
 from loadcheck.reports.render import RENDERERS
 from research.mutation import mutate_subject
 from tests.client import write_portable

@@ -12,7 +12,7 @@ import zipfile
 import msgspec
 import pytest
 
-from latebind.errors import InputError, LatebindError
+from latebind.errors import INPUT_ERRORS, InputError, LatebindError
 from latebind.headers import extract_headers, get_headers, read_recorded, write_headers
 from latebind.tables.presets import preset
 from testing.needs import official_header, require_programs
@@ -78,7 +78,7 @@ def test_where_they_are_not_or_not_one_it_says_so(tmp_path):
     with pytest.raises(InputError, match=r"contains no onnxruntime_c_api\.h"):
         extract_headers(ORT, write_zip(tmp_path / "a.whl", {"demo/demo.h": ""}))
     (tmp_path / "b.zip").write_bytes(b"PK")
-    with pytest.raises(InputError, match="not a readable zip archive"):
+    with pytest.raises(INPUT_ERRORS, match="not a readable zip archive"):
         extract_headers(ORT, tmp_path / "b.zip")
     write_files(tmp_path / "two", {"a/onnxruntime_c_api.h": C_API, "b/onnxruntime_c_api.h": C_API})
     assert extract_headers(ORT, tmp_path / "two").version == "1.21"
@@ -119,7 +119,7 @@ def test_a_runtime_whose_headers_are_not_known_is_named(tmp_path):
 def test_a_header_of_many_megabytes_is_not_read(tmp_path, write):
     name = "a.nupkg" if write is write_zip else "a.tgz"
     place = write(tmp_path / name, {**FLAT, "onnxruntime_huge.h": " " * (9 << 20)})
-    with pytest.raises(InputError, match=r"9.4 MB exceed the limit of 8.4 MB"):
+    with pytest.raises(INPUT_ERRORS, match=r"9.4 MB exceed the limit of 8.4 MB"):
         extract_headers(ORT, place)
 
 

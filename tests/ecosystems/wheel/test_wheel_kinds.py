@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from latebind.backend import extension
+from latebind.backend.kinds import fits
 from latebind.backend.stage import open_stage
 from latebind.backend.targets import host_rid, target
 from latebind.build.native import stage_target
@@ -295,9 +296,9 @@ def test_modules_of_other_cpythons_in_a_merged_stage_stay_out(tmp_path):
     stage = stage_target(Project(config=settings, workdir=tmp_path / "machine"), target(host_rid()))
     (module,) = stage.libraries("tiny")
     strange = module.name.replace(f"cpython-{OWN[2:]}", "cpython-399")
-    assert extension.fits("cpython", module.name)
-    assert not extension.fits("cpython", strange)
-    assert extension.fits("cpython", "libhelper.so")
+    assert fits("cpython", module.name)
+    assert not fits("cpython", strange)
+    assert fits("cpython", "libhelper.so")
 
     folder = tmp_path / "elsewhere" / "tiny" / "lib"
     folder.mkdir(parents=True)
