@@ -55,6 +55,10 @@ class Source(Protocol):
     def wheel(self) -> WheelRecipe:
         """What the wheel has besides what hatchling puts into it."""
 
+    @property
+    def kind(self) -> str:
+        """The kind of the wheel where none is named."""
+
     def prepare(self, hook: BuildHook) -> None:
         """Check the project, before hatchling collects its files."""
 
@@ -111,8 +115,8 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's ow
     @property
     def _kind(self) -> str:
         """The kind of the wheel that is made; `latebind pack` names one where the project has several."""
-        named, wheel = os.environ.get(KIND_VARIABLE, ""), self.source.wheel
-        return named if named in wheel.kinds else wheel.kind
+        named = os.environ.get(KIND_VARIABLE, "")
+        return named if named in self.source.wheel.kinds else self.source.kind
 
     def dependencies(self) -> list[str]:
         """Build requirements: only what this machine lacks, and nothing where an imported stage is packed."""

@@ -40,6 +40,7 @@ class UnpackedSdist:
         self.root = root
         self.native, self.wheel = read_recipe(root / BACKEND)
         self.loader = root / LOADER
+        self.kind = self.wheel.kind
 
     @cached_property
     def _files(self) -> list[Path]:

@@ -195,5 +195,5 @@ class _Forwarder(logging.Handler):
 
 LOG = Log()
 """The process's log; the command line sets its level."""
-NOTES.addHandler(_Forwarder())
+NOTES.handlers = [_Forwarder()]  # in place of the backend's own, if an installer loaded that
 NOTES.setLevel(logging.DEBUG)

@@ -122,8 +122,12 @@ class _Tree:
     def wheel(self) -> WheelRecipe:
         """What the wheel has besides what hatchling puts into it."""
         module = (self._hook.config.get("destination") or self._config.module_name(self._package)).replace("/", ".")
-        recipe = wheel_recipe(self._config, self._package, module, self._hook.metadata.core.raw_name)
-        return dataclasses.replace(recipe, kind=recipe.kinds[0]) if TARGET_VARIABLE in os.environ else recipe
+        return wheel_recipe(self._config, self._package, module, self._hook.metadata.core.raw_name)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the wheel where none is named: for a target, the first one; else that of the Python that runs."""
+        return self.wheel.kinds[0] if TARGET_VARIABLE in os.environ else self.wheel.kind
 
     def _for(self, rid: str) -> Project:
         """The project, with the compiler of the user who installs it; `latebind pack` names a target."""
