@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from latebind.build.codemodel import (
+    list_installed_targets,
     list_link_items,
     list_targets,
     name_runtime,
@@ -76,6 +77,8 @@ class NativeBuild:
     toolchain: Toolchain
     pythons: tuple[Extension, ...]
     """The CPythons that Python modules are built for; () where there are none."""
+    only: str = ""
+    """The one package to build, of those that the target has; "" for all."""
 
     @property
     def config(self) -> Config:
@@ -94,7 +97,7 @@ class NativeBuild:
         These are all but the excluded ones, and but Python modules that only a machine of the target can build.
         """
         kind, excluded = self.config.wheel_kind, self.config.excluded(self.target.rid)
-        present = [name for name in self.config.packages if name not in excluded]
+        present = [name for name in self.config.packages if name not in excluded and self.only in ("", name)]
         return [name for name in present if self.pythons or kind(name) != "cpython"]
 
     @property
@@ -180,10 +183,15 @@ class NativeBuild:
             for path in model.written:  # zig's linker, for macOS, would write to what an old link names
                 if path.is_symlink():  # of a library that had a version
                     path.unlink()
-            step("--build", tree)
+            step("--build", tree, *self._choose_made(tree))
         for component in self.components:
             step("--install", tree, "--component", component, "--prefix", prefix / component)
         boundary.refuse_outside(read_inputs(ninja, tree))
+
+    def _choose_made(self, tree: Path) -> list[str]:
+        """The options for CMake that build one package alone: what its component installs, and what this needs."""
+        made = list_installed_targets(tree, self.components) if self.only else []
+        return ["--target", *made] if made else []
 
     def _arguments(self, tree: Path, python: Extension | None, variant: Variant) -> list[str]:
         document, toolchain_folder = self.config.document, self.folder / f"{tree.name}.toolchain"
@@ -306,8 +314,11 @@ class NativeBuild:
                 )
 
 
-def native_build(project: Project, target: Target) -> NativeBuild:
-    """How a target is built here. Raises NotRun if there is no compiler for it, BuildError for an unsuitable Python."""
+def native_build(project: Project, target: Target, only: str = "") -> NativeBuild:
+    """How a target, or one package of it, is built here.
+
+    Raises NotRun if there is no compiler for it, BuildError for an unsuitable Python.
+    """
     config = project.config
     chosen = toolchain(config.toolchain(target.rid), target)
     return NativeBuild(
@@ -316,6 +327,7 @@ def native_build(project: Project, target: Target) -> NativeBuild:
         floor=config.floor(target),
         toolchain=chosen,
         pythons=tuple(filter(None, (extension(kind, target, chosen) for kind in config.module_kinds))),
+        only=only,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -98,6 +98,25 @@ def read_cache(tree: Path) -> dict[str, str]:
 def list_installers(tree: Path) -> list[dict[str, Any]]:
     """The install() rules of a configured tree, as cmake-file-api(7) describes "installers"."""
     return [rule for folder in list_directories(tree) for rule in folder["installers"]]
+
+
+def list_installed_targets(tree: Path, components: Collection[str]) -> list[str]:
+    """The targets whose files the install() rules of components install, sorted; [] if the rules install others, too.
+
+    A file of the tree, a script or a folder may be made by any target.
+    """
+    names = {item["id"]: item["name"] for item in list_targets(tree)}
+    rules = [rule for rule in list_installers(tree) if rule.get("component") in components]
+    if any(rule["type"] not in ("target", "file") or _is_made(rule, tree) for rule in rules):
+        return []
+    return sorted({names[rule["targetId"]] for rule in rules if rule["type"] == "target"})
+
+
+def _is_made(rule: Mapping[str, Any], tree: Path) -> bool:
+    """Whether an install() rule of files installs one of the tree, or of anywhere else outside of the sources."""
+    paths = [path if isinstance(path, str) else path["from"] for path in rule["paths"]]
+    source = Path(read_cache(tree)["CMAKE_HOME_DIRECTORY"])
+    return rule["type"] == "file" and any((source / path).is_relative_to(tree) or Path(path).is_absolute() for path in paths)
 
 
 def read_inputs(ninja: Path, tree: Path) -> list[Path]:

@@ -26,8 +26,8 @@ from latebind.tables.targets import target as find_target
 from loadcheck.text import plural
 
 
-def stage_target(project: Project, target: Target) -> Stage:
-    """The stage of a target, built when what it is made from has changed since the last build.
+def stage_target(project: Project, target: Target, only: str = "") -> Stage:
+    """The stage of a target, or of its one package `only`, built when what it is made from has changed since then.
 
     A failed or interrupted build leaves the earlier stage unchanged. Imported files are kept for as long as the sources
     are the same.
@@ -49,9 +49,9 @@ def stage_target(project: Project, target: Target) -> Stage:
             where=f"{config.file.name}: native.build",
             advice=f"Build them, and run: latebind stage --import FILE --target {target.rid}",
         )
-    build = native_build(project, target)
+    build = native_build(project, target, only)
     key = _key(build, source_hash)
-    if stage is not None and stage.manifest.key == key:
+    if stage is not None and stage.manifest.key in (key, _key(replace(build, only=""), source_hash)):
         LOG.detail(f"{target.rid}: the stage is up to date")
         return stage
     with LOG.step(f"building {target.rid} with {build.identity}", f"built {target.rid}"), new_stage(root) as aside:
@@ -142,7 +142,7 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     python_identity = [python.identity for python in build.pythons]
     made_by = [build.toolchain.fingerprint(), hash_backend()]
     excluded = sorted(build.config.excluded(build.target.rid))
-    return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded])
+    return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded, build.only])
 
 
 def _refuse_links(root: Path, prefix: Path) -> None:

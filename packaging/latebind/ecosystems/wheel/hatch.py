@@ -197,7 +197,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             raise BuildError(why, advice=f"Set {TARGET_VARIABLE} to a target for which the package is made.")
         refuse_foreign(self._kind, self._rid)
         with exclusive(self._project.workdir):
-            stage = stage_target(self._project, target(self._rid))
+            stage = stage_target(self._project, target(self._rid), package if config.unpacked else "")
         folder = self.config.get("destination") or config.module_name(package).replace(".", "/")
         build_data["pure_python"] = False
         libraries = _choose_libraries(config, package, stage, self._kind)
