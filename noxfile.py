@@ -37,7 +37,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 EVERY_STEP = (("build",), ("pack",), ("audit", "--output", "reports"), ("verify",))
 WITHOUT_TOOLS = ("build", "matrix")
-"""Commands that need neither a .NET SDK nor a JDK. Audit and gate ask whether packages are out of date, as made by these."""
+"""Commands that need neither a .NET SDK nor a JDK: audit and gate ask whether what these made is out of date."""
 COMMIT = "not slow and not emulated and not workflows and not libraries"
 QUICK = f"not builds and {COMMIT}"
 MACHINES = ".latebind/machines"
