@@ -127,7 +127,7 @@ static int lb_open_companion(lb_search* search, lb_source source, const char* pa
     return trust == LB_TRUST_RUNNING;
   }
   if (lb_os_inspect(path, why, why_size) != LB_OUTCOME_BOUND) return 0;
-  void* handle = lb_os_open(path, search->options->flags, &outcome, why, why_size);
+  void* handle = lb_open_library(path, search->options->flags, &outcome, why, why_size);
   if (handle && search->companion_count < LB_COMPANIONS_MAX) search->companions[search->companion_count++] = handle;
   return handle != NULL;
 }
@@ -215,7 +215,7 @@ int lb_try_handle(lb_search* search, lb_source source, const char* path, void* h
 static int lb_try_open(lb_search* search, lb_source source, const char* path) {
   char why[LB_WHY_SIZE] = "";
   lb_outcome outcome = LB_OUTCOME_LOAD_FAILED;
-  void* handle = lb_os_open(path, search->options->flags, &outcome, why, sizeof why);
+  void* handle = lb_open_library(path, search->options->flags, &outcome, why, sizeof why);
   if (!handle) {
     lb_record_add(search->record, source, outcome, path, NULL, why);
     return 0;

@@ -154,9 +154,17 @@ char* lb_record_json(const lb_record* record); /* the caller frees; NULL when ou
 
 /* Whether this very thread is looking for what `binding` will hold: the runtime that it opens called back. */
 int lb_is_opening(const void* binding);
+/* Whether another thread was in the system's loader for it when this process was forked, longer than the fork waited.
+ */
+int lb_is_half_open(const void* binding);
+#define LB_HALF_OPEN                                                                                       \
+  " was being opened when this process was forked, and is half open here. Make the first call before the " \
+  "fork, or run another program (exec)."
 /* Notes that this thread begins to use the system's loader; lb_end_opening() takes the result. */
 size_t lb_begin_opening(const void* binding);
 void lb_end_opening(size_t opening);
+/* lb_os_open(), which a child that is forked meanwhile knows of. */
+void* lb_open_library(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size);
 /* Around a fork: it waits for other threads, and they for it, for a limited time. The child has no other threads. */
 void lb_before_fork(void);
 void lb_after_fork(void);

@@ -195,8 +195,11 @@ static int lb_search_environment(lb_search* search) {
   char* named = lb_is_given(variable) ? lb_os_environment(variable) : NULL;
   if (!named) return 0;
   const char* const names[] = {named, NULL};
-  if (lb_os_is_absolute(named) || *named == '.' || named[strcspn(named, "/\\")]) {
+  if (lb_os_is_absolute(named) || named[strcspn(named, "/\\")]) {
     lb_try_place(search, LB_SOURCE_ENVIRONMENT, named);
+  } else if (!named[strspn(named, ".")]) {
+    lb_record_add(search->record, LB_SOURCE_ENVIRONMENT, LB_OUTCOME_NOT_FOUND, named, NULL,
+                  "without a slash it is a name, and names are never those of the current folder");
   } else {
     lb_search_names(search, LB_SOURCE_ENVIRONMENT, names);
   }
