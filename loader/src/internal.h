@@ -116,8 +116,9 @@ void lb_record_release(lb_record* record);
 /* A file has several names in a folder, and several steps look into it: once for each outcome and path. */
 void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, const char* path, const char* version,
                    const char* detail);
-/* A place that others may change: once for each reason, which names the file or folder at fault. */
-void lb_record_refuse(lb_record* record, lb_source source, const char* path, const char* reason);
+/* A place that can't be used, as enum lb_place. One that others may change: once for each reason, which names the file
+ * or folder at fault. */
+void lb_record_place(lb_record* record, lb_source source, int place, const char* path, const char* why);
 /* The attempt that explains a failure best; NULL when nothing was tried. */
 const lb_attempt* lb_record_telling(const lb_record* record);
 
@@ -223,7 +224,8 @@ typedef struct lb_search {
 
 /* How a place of a step is trusted, as enum lb_trust. */
 int lb_trust_at(const lb_search* search, lb_source source);
-/* What is at a path, as enum lb_place; judged if its trust asks for it. */
+/* What is at a path, as enum lb_place; judged if its trust asks for it. Systems' own folders have other programs'
+ * copies: files there are refused, but for one that the user named. */
 int lb_look_at(lb_search* search, int trust, const char* path, int is_folder, lb_identity* identity, char* why,
                size_t why_size);
 /* Lists a folder, if it is there and may be searched: returns 1 then. What speaks against that is recorded. */

@@ -22,11 +22,8 @@ static int lb_try_in(lb_search* search, lb_source source, const char* folder, co
 /* Whether a folder is there and may be searched. What speaks against it is recorded; packages' may be absent. */
 static int lb_may_search(lb_search* search, lb_source source, lb_place place, const char* folder, const char* why) {
   int is_expected = source != LB_SOURCE_PACKAGE && source != LB_SOURCE_SYSTEM;
-  if (place == LB_PLACE_UNTRUSTED) {
-    lb_record_refuse(search->record, source, folder, why);
-  } else if (place == LB_PLACE_BUSY || (place != LB_PLACE_FOLDER && is_expected)) {
-    lb_record_add(search->record, source, lb_outcome_of(place), folder, NULL, why);
-  }
+  int is_told = place == LB_PLACE_UNTRUSTED || place == LB_PLACE_BUSY || is_expected;
+  if (place != LB_PLACE_FOLDER && is_told) lb_record_place(search->record, source, (int)place, folder, why);
   return place == LB_PLACE_FOLDER;
 }
 
