@@ -216,20 +216,20 @@ static int lb_follow(char** way, const char* link) {
  * ECANCELED when `each` returned 0; else why something can't be read.
  */
 static int lb_walk(const char* path, int is_folder, lb_visit_node each, void* context) {
-  lb_node node = {0};
+  lb_node nodes[2] = {{0}}; /* the one before, and this one */
   char* way = is_folder ? lb_os_join(path, ".") : lb_duplicate(path);
   int error = !way ? ENOMEM : *way == '/' ? 0 : EINVAL;
   int links = 0;
-  for (size_t length = 1; !error && length;) {
-    const lb_node folder = node;
+  for (size_t length = 1, step = 0; !error && length; step++) {
+    lb_node* node = &nodes[step % 2];
     size_t next = length + strspn(way + length, "/");
-    error = lb_read_node(way, length, &node);
-    node.folder = &folder;
-    node.is_last = !way[next];
-    if (!error && !each(context, &node)) error = ECANCELED;
-    length = node.is_last ? 0 : next + strcspn(way + next, "/");
-    if (error || !S_ISLNK(node.status.st_mode)) continue;
-    error = ++links > LB_LINKS_MAX ? ELOOP : lb_follow(&way, node.place);
+    error = lb_read_node(way, length, node);
+    node->folder = &nodes[!(step % 2)];
+    node->is_last = !way[next];
+    if (!error && !each(context, node)) error = ECANCELED;
+    length = node->is_last ? 0 : next + strcspn(way + next, "/");
+    if (error || !S_ISLNK(node->status.st_mode)) continue;
+    error = ++links > LB_LINKS_MAX ? ELOOP : lb_follow(&way, node->place);
     length = 1;
   }
   lb_free(way);
