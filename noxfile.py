@@ -47,6 +47,7 @@ BENCHES = {
     "latency": "latenn/bench/latency.py",
     "stub": "bench/stub.py",
     "startup": "bench/startup.py",
+    "flood": "bench/flood.py",
 }
 
 
