@@ -122,6 +122,21 @@ def test_a_package_whose_test_cases_failed(project, start_in, follow):
 
 
 @pytest.mark.advice(
+    "Below [[runtime]] of latebind.toml, write a minimum that the index has for this target and Python."
+)
+def test_a_minimum_that_no_index_has(project, start_in, advised):
+    settings = (project / "latebind.toml").read_text("utf-8")
+    edit(project / "latebind.toml", 'minimum = "1.19', 'minimum = "1.99')
+    assert start_in("verify", at=project).returncode == 1
+    refused = start_in("gate", at=project)
+    assert refused.returncode == 1, refused.stdout
+    assert advised(refused)
+    (project / "latebind.toml").write_text(settings, encoding="utf-8")
+    assert_success(start_in("verify", at=project))
+    assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.advice(
     "Run latebind verify --target {} --output reports/{} with the same dist/ on a machine that runs this target, then "
     "here: latebind verify --merge reports/verify.json reports/{}/verify.json"
 )
