@@ -48,6 +48,8 @@ _MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQ
 """An ONNX model that adds its input "x" to itself, as "y"."""
 
 
+_FUNCTIONS = ("open", "load", "run", "free")
+"""What the library of a new project exports, without the prefix."""
 _COMMON = {
     DEPENDABOT: "init/dependabot.yml.j2",
     ".gitignore": "init/gitignore.j2",
@@ -112,6 +114,7 @@ def project_files(
         model=", ".join(map(str, base64.b64decode(_MODEL))),
         model_text=_MODEL,
         own=own,
+        functions=_FUNCTIONS,
         requirements=list_requirements("native", "verify"),
         is_on_index=not find_commit(),
     )

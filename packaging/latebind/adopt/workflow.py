@@ -106,6 +106,14 @@ def list_native_targets(tables: dict[str, Any]) -> list[Target]:
     return [target for target in included if options.get(target.rid, {}).get("toolchain", "zig") == "host"]
 
 
+def list_unrun_targets(tables: dict[str, Any]) -> list[str]:
+    """The targets that no job runs: GitHub has no runner, or only one with another C library."""
+    included = tables.get("targets", {}).get("include", ())
+    return [
+        rid for rid, target in targets().items() if rid in included and (not target.runner or target.libc == "musl")
+    ]
+
+
 def list_publishers(tables: dict[str, Any]) -> list[Publisher]:
     """The jobs that publish what the project packs, without repetition."""
     packages = _list_packages(tables).values()
