@@ -133,6 +133,25 @@ def test_a_tag_of_something_else(tagged, release, advised):
     release(*words[at : at + 2], works=True)
 
 
+@pytest.mark.advice("Pack both from one stage: latebind pack.")
+def test_packages_of_two_builds(project, start_in, advised, follow):
+    settings = (project / "latebind.toml").read_text("utf-8")
+    (project / "latebind.toml").write_text(settings.replace("wheel = ", 'nuget = { id = "Tiny" }\nwheel = '), "utf-8")
+    assert_success(start_in("pack", at=project))
+    (earlier,) = (project / "dist").glob("*.nupkg")
+    old = earlier.read_bytes()
+    more = '__attribute__((visibility("default"))) int tiny_more(void) { return 1; }\n'
+    source = project / "native/tiny.c"
+    source.write_text(source.read_text("utf-8") + more, encoding="utf-8")
+    assert_success(start_in("pack", at=project))
+    earlier.write_bytes(old)
+    (project / "dist" / RECORD).unlink()  # another program put the packages there
+    refused = start_in("release", "--dry-run", at=project)
+    assert "exports different functions in different packages: tiny_more" in refused.stderr
+    assert_success(follow(refused, at=project))
+    assert "different functions" not in start_in("release", "--dry-run", at=project).stderr
+
+
 @pytest.mark.advice(
     "An sdist has native.source, the wheel's folder and latebind.toml: move what the build reads there."
 )
