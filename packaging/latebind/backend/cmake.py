@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from latebind.backend.codemodel import list_installed_targets, request_codemodel
 from latebind.backend.diagnostics import first_errors, relative
 from latebind.backend.errors import BuildError
 from latebind.backend.extension import Extension
@@ -124,9 +125,11 @@ def build_component(
             )
     modules = python.configure(build.folder / "python") if python else ["-DLATEBIND_PYTHON_KIND=none"]
     arguments = [f"-DCMAKE_MAKE_PROGRAM={require('ninja')}", *build.arguments(tree, modules)]
+    request_codemodel(tree)
     with build.toolchain.first_use(build.target, build.floor, tree, files):
         _run(build, tree, [cmake, "-S", build.source, "-B", tree, "-G", "Ninja", *arguments])
-        _run(build, tree, [cmake, "--build", tree])
+        made = list_installed_targets(tree, component)
+        _run(build, tree, [cmake, "--build", tree, *(["--target", *made] if made else [])])
     _run(build, tree, [cmake, "--install", tree, "--component", component, "--prefix", prefix / component])
     build.toolchain.finish(build.target, prefix)
     return prefix

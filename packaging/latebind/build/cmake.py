@@ -27,6 +27,7 @@ from latebind.build.codemodel import (
 )
 from latebind.build.diagnostics import (
     headers_advice,
+    linker_advice,
     module_advice,
     provider_advice,
     without_commands,
@@ -258,7 +259,7 @@ class NativeBuild:
             or (_UNLINK if links else "")
             or sources_advice(self.config, ended.output)
             or specific_advice
-            or f"Fix the error and run the command again. The whole log is {log}."
+            or f"{linker_advice(ended.output) or 'Fix the error and run the command again.'} The whole log is {log}."
         )
         return BuildError("\n".join(lines), advice=advice)
 

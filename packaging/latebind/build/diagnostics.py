@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import textwrap
 from pathlib import PurePosixPath
 
 from loadcheck.text import shell_word
@@ -17,8 +18,10 @@ _HEADER_WANTED = re.compile(
 """Of Clang and GCC; of CMake for a variable of find_path()."""
 _PYTHON_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*?[ `'\"]_*Py(?:[A-Z]\w*)?_\w+", re.IGNORECASE)
 _RAISED = re.compile(r"latebind\.(?:backend\.)?errors\.[^:]*: ")
+_FUNCTION_WANTED = re.compile(r"undefined (?:reference to|symbol:) [`']?(\w+)")
 _NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
 _NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
+_QUOTED = re.compile(r"\[\d+ lines of output\]\n(.*?)\n\s*\[end of output\]", re.DOTALL)
 
 
 def provider_advice(output: str) -> str:
@@ -43,6 +46,17 @@ def module_advice(output: str) -> str:
         "The interpreter provides CPython's functions at run time. Make a Python module with pybind11_add_module(), "
         "Python_add_library() or add_library(NAME MODULE ...), or link Python::Module. LATEBIND_ALLOW_UNDEFINED = true "
         "below [native.define] allows undefined symbols in every library for Linux."
+    )
+
+
+def linker_advice(output: str) -> str:
+    """What to do when a library lacks a function that no library of the link has; "" for other errors."""
+    found = _FUNCTION_WANTED.search(output)
+    if found is None:
+        return ""
+    return (
+        f"Name the library that has {found[1]} in target_link_libraries(): m for the functions of <math.h>, which zig "
+        "finds by itself and other compilers do not."
     )
 
 
@@ -74,3 +88,9 @@ def own_words(output: str) -> str:
     lines = [line.strip() for line in output[raised[-1].end() :].splitlines()] if raised else []
     relevant = itertools.takewhile(lambda line: line and not line.startswith(("ERROR ", "error: ", "hint: ")), lines)
     return "\n  ".join(relevant)
+
+
+def find_hook_output(output: str) -> str:
+    """What the build backend printed, in the output of pip; "" where pip quotes none."""
+    found = _QUOTED.search(output)
+    return textwrap.dedent(found[1]).strip() if found else ""
