@@ -23,7 +23,7 @@ if __name__ == "__main__":
 import nox  # noqa: E402  # the bootstrap installs it
 import nox.project  # noqa: E402
 
-from machines import NotAvailableError, dotnet_sdk, jdk, mono  # noqa: E402
+from ci.machines import NotAvailableError, dotnet_sdk, jdk, mono  # noqa: E402
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -42,12 +42,12 @@ COMMIT = "not slow and not emulated and not workflows and not libraries"
 QUICK = f"not builds and {COMMIT}"
 MACHINES = ".latebind/machines"
 BENCHES = {
-    "audit": "bench/audit.py",
-    "pack": "bench/pack.py",
+    "audit": "ci/bench/audit.py",
+    "pack": "ci/bench/pack.py",
     "latency": "latenn/bench/latency.py",
-    "stub": "bench/stub.py",
-    "startup": "bench/startup.py",
-    "flood": "bench/flood.py",
+    "stub": "ci/bench/stub.py",
+    "startup": "ci/bench/startup.py",
+    "flood": "ci/bench/flood.py",
 }
 
 
@@ -59,7 +59,7 @@ def latenn(session: nox.Session) -> None:
     arguments = list(session.posargs)
     # A runner for one target needs no other's machine.
     if verifies_all and not {"--machines", "--target"} & {*arguments} and not os.environ.get("LATEBIND_MACHINES"):
-        session.run("python", "-m", "machines", MACHINES)
+        session.run("python", "-m", "ci.machines", MACHINES)
         arguments += ["--machines", MACHINES]
     for command in [arguments] if arguments else EVERY_STEP:
         tools = ("dotnet", "jdk", *(["mono"] if verifies_all else [])) if command[0] not in WITHOUT_TOOLS else ()
@@ -164,7 +164,7 @@ def bench(session: nox.Session) -> None:
     options = [option for option in session.posargs if option not in BENCHES]
     for name in named or BENCHES:
         session.run("python", BENCHES[name], "--write", *options, env=find_tools(session, "dotnet"))
-    session.run("python", "bench/report.py")
+    session.run("python", "ci/bench/report.py")
 
 
 @nox.session

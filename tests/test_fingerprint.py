@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from latebind import fingerprint
-from latebind.pack.pack import ELSEWHERE
-from tests.client import pack_project
-from tests.programs import run_checked
+from latebind.pack.make import ELSEWHERE
+from tests.support.client import pack_project
+from tests.support.running import run_checked
 
 TOPS = (fingerprint.PACKAGE, fingerprint.LOADCHECK)
 LISTING = """\
 import json, sys
-import latebind.ecosystems.wheel.hatch, latebind.pack.pack, latebind.commands.make
+import latebind.ecosystems.wheel.hatch, latebind.pack.make, latebind.commands.make
 import loadcheck.binary.elf, loadcheck.binary.macho, loadcheck.binary.pe  # which are imported late
 ours = ("latebind", "loadcheck")
 print(json.dumps(sorted(module.__file__ for name, module in sys.modules.items() if name.startswith(ours))))
@@ -50,7 +50,7 @@ def now():
 @pytest.mark.slow
 def test_each_module_that_packing_imports_is_part_of_it(copy):
     modules = list_imported_files()
-    ours = ("pack/pack.py", "preconditions.py", "backend/targets.py")
+    ours = ("pack/make.py", "preconditions.py", "backend/targets.py")
     assert {*(f"latebind/{name}" for name in ours), "loadcheck/archive.py", "loadcheck/binary/elf.py"} <= set(modules)
     missed = []
     for name in [*modules, "latebind/backend/targets.toml", "latebind/tables/runtimes/onnxruntime.toml"]:

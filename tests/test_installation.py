@@ -14,7 +14,7 @@ import yaml
 from latebind.adopt.new import project_files
 from latebind.installation import find_commit, list_requirements
 from tests.conftest import ROOT
-from tests.programs import assert_success, run_checked, run_program
+from tests.support.running import assert_success, run_checked, run_program
 
 INSTALL = "Install latebind"
 

@@ -5,7 +5,7 @@ import pytest
 
 from latebind.build.native import ELSEWHERE as NOT_BUILDING
 from latebind.fingerprint import LOADCHECK, PACKAGE
-from latebind.pack.pack import ELSEWHERE as NOT_PACKING
+from latebind.pack.make import ELSEWHERE as NOT_PACKING
 from latebind.registry import ECOSYSTEMS
 from latebind.verify.run.remembered import ELSEWHERE as NOT_VERIFYING
 

@@ -23,7 +23,7 @@ from packaging.utils import parse_wheel_filename
 
 from loadcheck.archive import write_text
 from loadcheck.audit import audit_paths
-from machines import pinned
+from ci.machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

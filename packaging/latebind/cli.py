@@ -41,8 +41,8 @@ from latebind.commands.stub import declare_stub
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import ANY_ERROR, LatebindError
 from latebind.system.log import LOG
-from loadcheck.cli import INTERRUPTED, PIPE_CLOSED, leave_closed_pipe, write_utf8
-from loadcheck.text import shell_word
+from latebind.cli import INTERRUPTED, PIPE_CLOSED, leave_closed_pipe, write_utf8
+from latebind.text import shell_word
 
 if TYPE_CHECKING:
     from latebind.commands.common import Command

@@ -19,7 +19,7 @@ from latebind.compilers import mono
 from latebind.errors import ANY_ERROR, NotRun
 from latebind.registry import collect
 from latebind.system.run import run
-from loadcheck.text import DOCS
+from latebind.text import DOCS
 
 if TYPE_CHECKING:
     from latebind.backend.targets import Rid, Target

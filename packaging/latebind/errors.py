@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from latebind.backend import errors as backend
 from latebind.backend.errors import BuildError, LatebindError, NotRun, ToolError
-from loadcheck import errors as loadcheck
+from loadcheck.facts import errors as loadcheck
 
 __all__ = [
     "ANY_ERROR",

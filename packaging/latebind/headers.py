@@ -21,9 +21,10 @@ from latebind.errors import INPUT_ERRORS, InputError, LatebindError, NotRun, Too
 from latebind.system.run import run
 from latebind.tables.presets import HeaderSupply, RuntimePreset
 from latebind.verify.cases.installers import installer
-from loadcheck.archive import ZipReader, replacing, write_text
-from loadcheck.tarball import Tar
-from loadcheck.text import human_size
+from loadcheck.facts import ZipReader
+from latebind.system.files import replacing, write_text
+from loadcheck.facts import Tar
+from latebind.text import human_size
 
 _SUFFIXES = (".h", ".hpp", ".hxx")
 _TAR_SUFFIXES = (".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")

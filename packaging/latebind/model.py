@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from latebind.backend.targets import Rid
-from loadcheck.model import Kind, Sha256
+from loadcheck import Kind, Sha256
 
 SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
 CaseKind = Kind

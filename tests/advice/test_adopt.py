@@ -8,9 +8,9 @@ import tarfile
 import pytest
 
 from tests.advice.following import list_commands, list_options
-from tests.client import copy_client, write_files
-from tests.programs import assert_success
-from tests.thingclient import build_mine
+from tests.support.client import copy_client, write_files
+from tests.support.running import assert_success
+from tests.support.thingclient import build_mine
 
 pytestmark = pytest.mark.builds
 

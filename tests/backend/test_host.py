@@ -9,11 +9,11 @@ from latebind.backend import host
 from latebind.backend.host import launchers
 from latebind.backend.targets import host_rid, target
 from latebind.backend.toolchain import toolchain
-from machines import make_once
-from machines.debian import unpack
-from testing.needs import available
-from tests.client import edit, stage_project, write_portable
-from tests.programs import run_checked
+from ci.machines import make_once
+from ci.machines.debian import unpack
+from tests.support.needs import available
+from tests.support.client import edit, stage_project, write_portable
+from tests.support.running import run_checked
 
 PACKAGES = ["ccache", "libhiredis0.14", "libzstd1"]
 

@@ -11,7 +11,7 @@ from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.ecosystems.wheel.recipe import wheel_recipe
 from latebind.system.resources import cmake_dir
-from tests.client import BOUND, write_client
+from tests.support.client import BOUND, write_client
 
 OPTIONS = '[targets.win-x64]\ntoolchain = "host"\ndefine = { A = true, B = "two", C = 3 }\n'
 

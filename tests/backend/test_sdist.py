@@ -12,7 +12,7 @@ from latebind.backend.targets import host_rid
 from latebind.build.recipe import hash_sources, native_recipe
 from latebind.config.project import read_project
 from latebind.ecosystems.wheel.recipe import wheel_recipe
-from tests.client import write_client
+from tests.support.client import write_client
 
 
 @pytest.fixture

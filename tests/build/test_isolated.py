@@ -18,8 +18,8 @@ from latebind.config.file import load
 from latebind.ecosystems.publishing import Stage
 from latebind.ecosystems.wheel.publishing import open_pypi
 from latebind.verify.cases.installers import installer
-from tests.client import by_kind, edit, pack_project, write_client
-from tests.programs import run_checked, run_program
+from tests.support.client import by_kind, edit, pack_project, write_client
+from tests.support.running import run_checked, run_program
 
 ZIG = {"LATEBIND_TOOLCHAIN": "zig"}
 """An sdist is built with this machine's compiler otherwise, whose files differ."""

@@ -11,11 +11,11 @@ import pytest
 
 from latebind.backend.zig import find_zig, zig_variables
 from latebind.fill import fill
-from machines.macos import machine
-from testing.needs import available
-from tests.client import CONFIG, stage_project, write_client
+from ci.machines.macos import machine
+from tests.support.needs import available
+from tests.support.client import CONFIG, stage_project, write_client
 from tests.native.test_functions_stub import compile_c
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 pytestmark = pytest.mark.slow  # zig compiles its C++ library
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testing import needs
+from tests.support import needs
 from tests.conftest import ROOT
 
 CASES = ("works", "absent", "corrupt", "path", "environment-wrong")

@@ -15,13 +15,13 @@ from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_helper
 from loadcheck.binary.read import read_image
-from machines import table
-from research.broken.packages import Packages
-from testing.emulated import fetch_wheel
-from testing.needs import dotnet_environment, runtime_folder
-from tests.client import edit
+from ci.machines import table
+from tests.support.broken.packages import Packages
+from tests.support.emulated import fetch_wheel
+from tests.support.needs import dotnet_environment, runtime_folder
+from tests.support.client import edit
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run, select_cases
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 EXAMPLES = ROOT / "examples"
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ci import hidden
+from ci.gen import hidden
 from loadcheck.text import printable
-from testing.needs import require_programs
+from tests.support.needs import require_programs
 from tests.conftest import ROOT
 
 REPLACED = "\ufffd"

@@ -11,10 +11,10 @@ import pytest
 from latebind.backend.targets import Rid, target
 from latebind.build.cmake import native_build
 from latebind.config.project import read_project
-from testing.building import ROOT
-from testing.needs import official_header
-from testing.small_runtime import SYSTEMS, VERSION, only_small, open_host
-from tests.client import edit
+from tests.support.building import ROOT
+from tests.support.needs import official_header
+from tests.support.small_runtime import SYSTEMS, VERSION, only_small, open_host
+from tests.support.client import edit
 
 pytestmark = pytest.mark.slow
 NAME = "TinyExecutionProvider"

@@ -2,9 +2,9 @@
 
 import shutil
 
-from testing.building import ROOT
-from testing.raised import run_raised
-from testing.sources import find_readers
+from tests.support.building import ROOT
+from tests.support.raised import run_raised
+from tests.support.sources import find_readers
 from tests.native.situations import ENVIRONMENT
 from tests.native.test_loader import NAME
 

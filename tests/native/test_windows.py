@@ -7,8 +7,8 @@ import tempfile
 
 import pytest
 
-from machines import wine
-from testing.emulated import WINDOWS, build_cross, cache, emulate_windows
+from ci.machines import wine
+from tests.support.emulated import WINDOWS, build_cross, cache, emulate_windows
 from tests.native import pe
 from tests.native.situations import (
     ENVIRONMENT,

@@ -6,7 +6,7 @@ import pytest
 
 from latebind.config.file import load
 from latebind.release.make import make_release
-from tests.programs import run_checked
+from tests.support.running import run_checked
 from tests.release.conftest import release_inputs  # noqa: F401  # a fixture
 
 IGNORED = "/dist/\n/reports/\n/build/\n/stage/\n"

@@ -8,7 +8,7 @@ from latebind.backend import errors as backend
 from latebind.backend.files import source_date_epoch
 from latebind.errors import InputError
 from latebind.system.archive import Entry, write_zip
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 
 def test_the_same_entries_give_the_same_bytes_in_any_order(tmp_path):

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from latebind.system.emulation import find_emulator, is_foreign
-from machines import arm64_python, qemu, windows_python, wine
-from testing.emulated import cache
-from testing.needs import available
+from ci.machines import arm64_python, qemu, windows_python, wine
+from tests.support.emulated import cache
+from tests.support.needs import available
 from tests.conftest import ROOT
 
 ASK = (

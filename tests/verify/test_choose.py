@@ -9,8 +9,8 @@ from latebind.verify.cases.expand import expand_cases, list_lines
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.machine import Machine
 from latebind.verify.choose import ChosenCases, Request, _extent, able, list_cases
-from tests.client import SEVERAL
-from tests.programs import assert_refused, not_run
+from tests.support.client import SEVERAL
+from tests.support.running import assert_refused, not_run
 
 CONFIG = load(SEVERAL)
 LINUX, WINDOWS, MACOS = Rid("linux-x64"), Rid("win-x64"), Rid("osx-arm64")

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tests import models
+import models
 
 
 @pytest.fixture

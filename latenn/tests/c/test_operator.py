@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
-from tests.c.building import HERE, build_latenn
+from c.building import HERE, build_latenn
 
-from testing.emulated import build_cross
-from testing.small_runtime import NATIVE, SYSTEMS, VERSION, only_small, open_host
-from tests import models
+from tests.support.emulated import build_cross
+from tests.support.small_runtime import NATIVE, SYSTEMS, VERSION, only_small, open_host
+import models
 
 pytestmark = pytest.mark.slow
 FLOAT, TEXT, INT4, INT64 = TensorProto.FLOAT, TensorProto.STRING, TensorProto.INT4, TensorProto.INT64

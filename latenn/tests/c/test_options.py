@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import TensorProto
-from tests.c.test_latenn import (
+from c.test_latenn import (
     COMPUTE_FAILED,
     INVALID_ARGUMENT,
     IO,
@@ -17,9 +17,9 @@ from tests.c.test_latenn import (
     run,
 )
 
-from testing.building import ROOT
-from testing.needs import official_header
-from tests import models, plugin_ep
+from tests.support.building import ROOT
+from tests.support.needs import official_header
+import models, plugin_ep
 
 __all__ = ["run"]
 

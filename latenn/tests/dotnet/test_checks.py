@@ -8,9 +8,9 @@ import unicodedata
 import msgspec
 import pytest
 
-from testing.building import ROOT, needed_compiler
-from testing.latenn import LATENN
-from testing.programs import run_checked
+from tests.support.building import ROOT, needed_compiler
+from tests.support.latenn import LATENN
+from tests.support.programs import run_checked
 
 pytestmark = [
     pytest.mark.slow,

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from testing.latenn import LATENN
-from testing.programs import run_checked
-from tests import models, plugin_ep
+from tests.support.latenn import LATENN
+from tests.support.programs import run_checked
+import models, plugin_ep
 
 pytestmark = [
     pytest.mark.slow,

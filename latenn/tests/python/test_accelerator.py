@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.python.running import python
+from python.running import python
 
 from latebind.compilers.interpreters import interpreters
-from testing.building import runtime_library
-from testing.programs import run_checked, run_program
-from tests import models
+from tests.support.building import runtime_library
+from tests.support.programs import run_checked, run_program
+import models
 
 HERE = Path(__file__).parent
 PROGRAM = HERE / "accelerated.py"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto
 
-from tests import models
+import models
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ import ml_dtypes  # noqa: F401  # NumPy then knows bfloat16
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
-from tests.python.running import in_process, python
+from python.running import in_process, python
 
-from tests import models
+import models
 
 NUMBERS = {
     **models.PLAIN,

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 from onnx.backend.test.loader import load_model_tests
-from tests.python.running import crowd, in_process
+from python.running import crowd, in_process
 
-from tests import models
+import models
 
 openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed: pip install openvino")
 ONES = np.ones((2, 4), np.float32)

@@ -12,10 +12,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from tests.python.running import in_process
-from tests.python.wrapping import install_onnxruntime
+from python.running import in_process
+from python.wrapping import install_onnxruntime
 
-from tests import models, plugin_ep
+import models, plugin_ep
 
 X = np.array([-1, 2, 3], np.float32)
 

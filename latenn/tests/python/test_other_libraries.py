@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from tests import models
+import models
 
 pytestmark = [
     pytest.mark.libraries,

@@ -8,11 +8,11 @@ from concurrent.futures import Future
 
 import numpy as np
 import pytest
-from tests.python.running import in_process
+from python.running import in_process
 
-from testing.building import runtime_library
-from testing.programs import run_checked
-from tests import models
+from tests.support.building import runtime_library
+from tests.support.programs import run_checked
+import models
 
 BOTH = pytest.mark.parametrize("accelerator", ["0", "1"])
 

@@ -1,7 +1,7 @@
 """Fixes and headlines fit what the reader has, and cut no name."""
 
 import pytest
-from tests.audit.cases.linkage import with_rpath
+from corpus.cases.linkage import with_rpath
 
 from loadcheck.audit import audit_here
 from loadcheck.engine.choice import Choice

@@ -37,7 +37,7 @@ from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
 from latebind.system.run import run
 from latebind.tables.presets import presets
-from loadcheck.engine.policy import fits_any
+from loadcheck.api import fits_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

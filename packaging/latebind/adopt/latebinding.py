@@ -23,7 +23,7 @@ from latebind.errors import BuildError
 from latebind.semver import version_of
 from latebind.system.run import run
 from latebind.text import is_crash
-from loadcheck.text import plural
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

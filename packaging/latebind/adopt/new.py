@@ -24,7 +24,7 @@ from latebind.system.git import ask_git
 from latebind.system.log import LOG
 from latebind.tables.presets import preset, presets
 from latebind.templates import render
-from loadcheck.archive import write_text
+from latebind.system.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

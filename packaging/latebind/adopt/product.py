@@ -10,23 +10,23 @@ from packaging.utils import canonicalize_name
 from latebind.checks.policy import BindingPolicy
 from latebind.config.described import libraries
 from latebind.tables.presets import presets
-from loadcheck.audit import audit_paths
-from loadcheck.binary.floors import is_glibc
-from loadcheck.engine import platforms
-from loadcheck.engine.choice import Choice
-from loadcheck.engine.policy import fits_any
-from loadcheck.engine.reader import find_reader
-from loadcheck.engine.supply import requirement_rows
-from loadcheck.readers.package import kind_of, read_package
+from loadcheck.api import audit_paths
+from loadcheck.facts import is_glibc
+from loadcheck.facts import platforms
+from loadcheck.api import Choice
+from loadcheck.api import fits_any
+from loadcheck.facts import find_reader
+from loadcheck.api import requirement_rows
+from loadcheck.facts import kind_of, read_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.binary import Image
-    from loadcheck.model import Finding
-    from loadcheck.readers.contents import Contents, File
+    from loadcheck.facts import Image
+    from loadcheck import Finding
+    from loadcheck.facts import Contents, File
 
 _STUB = "LATEBIND_RECORD"
 """A text that every stub contains: a variable that it reads."""

@@ -48,7 +48,7 @@ from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.resources import cmake_dir
 from latebind.system.run import Completed, command_text, run, tail
-from loadcheck.tables.pythonabi import module_abi
+from loadcheck.facts import module_abi
 
 Variant = Literal["", "debug", "versioned"]
 _TIME_LIMIT = 1800.0

@@ -7,7 +7,7 @@ import re
 import textwrap
 from pathlib import PurePosixPath
 
-from loadcheck.text import shell_word
+from latebind.text import shell_word
 
 _RUNTIME_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*\n?[^\n]*\b_?OrtGetApiBase", re.IGNORECASE)
 _HEADER_WANTED = re.compile(

@@ -28,10 +28,10 @@ from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError, InputError
 from latebind.filenames import WHEEL_MANIFEST
-from loadcheck.archive import ZipReader
-from loadcheck.binary import read_images
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.model import Sha256
+from loadcheck.facts import ZipReader
+from loadcheck.facts import read_images
+from latebind.system.decoding import DECODE_ERRORS
+from loadcheck import Sha256
 
 ON_TRUST = "unknown toolchain"
 """The toolchain of a folder that does not describe itself."""

@@ -24,7 +24,7 @@ from latebind.errors import BuildError
 from latebind.fingerprint import OF_AUDITS, hash_code
 from latebind.system.log import LOG
 from latebind.system.parallel import each
-from loadcheck.text import plural
+from latebind.text import plural
 
 ELSEWHERE = (
     *("action.py", "adopt", "checks", "cli.py", "commands", "doctor.py", "ecosystems", "headers.py", "inventory.py"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from latebind.backend.stage import Stage
 from latebind.backend.targets import target
-from loadcheck.binary.implib import import_library
+from loadcheck.facts import import_library
 
 
 @contextmanager

@@ -29,8 +29,8 @@ from latebind.fill import fill
 from latebind.system.log import LOG
 from latebind.system.run import run, tail
 from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table
-from loadcheck.archive import write_text
-from loadcheck.text import DOCS, plural
+from latebind.system.files import write_text
+from latebind.text import DOCS, plural
 
 if TYPE_CHECKING:
     from latebind.config.described import DescribedRuntime

@@ -39,7 +39,7 @@ def _ci(arguments: argparse.Namespace) -> int:
     )
     from latebind.config.file import standalone_text, tables_of
     from latebind.system.folders import find_repository
-    from loadcheck.archive import replacing
+    from latebind.system.files import replacing
 
     if arguments.check and (arguments.force or arguments.reusable):
         raise LatebindError("--force and --reusable would have no effect with --check", advice="Leave them out.")
@@ -77,8 +77,8 @@ def _ci(arguments: argparse.Namespace) -> int:
 def _keep_edits(file: Path, new: str, repository: Path) -> str:
     """Keep a workflow that is about to be replaced, unless git has it; which of its lines go."""
     from latebind.system.git import ask_git
-    from loadcheck.archive import write_text
-    from loadcheck.text import plural
+    from latebind.system.files import write_text
+    from latebind.text import plural
 
     if not file.exists() or (old := file.read_bytes().decode("utf-8-sig", "replace")) == new:
         return ""
@@ -105,7 +105,7 @@ def _read(file: Path) -> str:
 
 
 def _report(file: Path, outdated: list[Outdated], unrun: list[str], repository: Path) -> int:
-    from loadcheck.text import annotation, plural
+    from latebind.text import annotation, plural
 
     name = file.relative_to(repository).as_posix()
     for problem in outdated:

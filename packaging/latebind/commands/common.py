@@ -94,7 +94,7 @@ def lock_project(work: Callable[[argparse.Namespace, Project], int]) -> Command:
 
 def describe_dist(project: Project) -> None:
     """Report which packages dist/ lacks or has out of date, with the command that makes them."""
-    from latebind.pack.pack import inspect_dist
+    from latebind.pack.make import inspect_dist
     from latebind.system.log import LOG
 
     present = inspect_dist(project)

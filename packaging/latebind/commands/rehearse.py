@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from latebind.commands.common import Add, add_format, add_target, lock_project, print_json
 from latebind.errors import LatebindError
-from loadcheck.text import plural, printable
+from latebind.text import plural, printable
 
 if TYPE_CHECKING:
     from latebind.config.project import Project
-    from latebind.rehearse.rehearse import Rehearsing, StepResult
+    from latebind.rehearse.steps import Rehearsing, StepResult
 
 
 def declare_rehearse(add: Add) -> None:
@@ -41,7 +41,7 @@ def _rehearse(arguments: argparse.Namespace, project: Project) -> int:
         raise LatebindError(
             "PyYAML, which reads workflows, is not installed", advice='Run: pip install "latebind[verify]"'
         )
-    from latebind.rehearse.rehearse import NOT_RUN, Rehearsing, rehearse
+    from latebind.rehearse.steps import NOT_RUN, Rehearsing, rehearse
 
     if arguments.release and (arguments.target or arguments.tag):
         raise LatebindError("--target and --tag have no effect with --release", advice="Leave them out.")

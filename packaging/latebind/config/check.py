@@ -15,7 +15,7 @@ from packaging.version import Version
 from latebind.backend.targets import Rid, targets
 from latebind.config.described import DISTRIBUTION, problems, version_problems
 from latebind.config.document import AUTHOR
-from latebind.config.extension import package_keys
+from latebind.config.ecosystems import package_keys
 from latebind.config.package import SdkConfig
 from latebind.config.reader import Reader, format_key, nearest
 from latebind.config.verification import ANY_VERSION
@@ -24,7 +24,7 @@ from latebind.registry import collect
 from latebind.semver import version_of
 from latebind.tables.presets import library_files, presets
 from latebind.tables.wheelkinds import PYTHONS, kind_problem
-from loadcheck.text import DOCS, printable
+from latebind.text import DOCS, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,8 +17,8 @@ import msgspec
 from latebind.backend.files import digest
 from latebind.errors import BuildError, NotRun
 from latebind.system.log import LOG
-from loadcheck.archive import sha256, write_text
-from loadcheck.decoding import DECODE_ERRORS
+from latebind.system.files import sha256, write_text
+from latebind.system.decoding import DECODE_ERRORS
 
 RECORD = ".packed.json"
 

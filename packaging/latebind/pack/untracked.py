@@ -13,7 +13,7 @@ from latebind.build.sources import list_forced, list_inputs, list_wheel_sources
 from latebind.config.project import Project
 from latebind.formats import find_format
 from latebind.system.git import list_tracked
-from loadcheck.formats import iter_members
+from loadcheck.facts import iter_members
 
 
 def list_untracked(project: Project, stages: Sequence[Stage], packages: Iterable[Path]) -> tuple[str, ...]:

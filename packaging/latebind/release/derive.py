@@ -22,15 +22,15 @@ from latebind.release.packages import ReleasePackage, read_packages
 from latebind.templates import render
 from latebind.verify.report.gate import GATE_RENDERERS, Blocker, group_blockers, judge_gate, list_package_files
 from latebind.verify.report.render import renderings
-from latebind.verify.report.report import Report, read_log, read_report
+from latebind.verify.report.data import Report, read_log, read_report
 from latebind.verify.report.view import report_count, view_of
-from loadcheck.archive import sha256
-from loadcheck.audit import audit_paths
-from loadcheck.engine.wording import count_line
-from loadcheck.model import AuditReport
-from loadcheck.reports.markdown import audit_markdown
-from loadcheck.reports.render import audit_json
-from loadcheck.text import plural
+from latebind.system.files import sha256
+from loadcheck.api import audit_paths
+from loadcheck.api import count_line
+from loadcheck import AuditReport
+from loadcheck.api import audit_markdown
+from loadcheck.api import audit_json
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from latebind.release.api import ApiChange, Surface

@@ -22,12 +22,12 @@ from latebind.pack.record import RECORD
 from latebind.release import changelog
 from latebind.release.tag import is_for
 from latebind.verify.report.gate import Blocker, absent, is_required, patterns
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.text import plural
+from latebind.system.decoding import DECODE_ERRORS
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from latebind.release.packages import ReleasePackage
-    from latebind.verify.report.report import Report
+    from latebind.verify.report.data import Report
 
 _SHOWN = 5
 _AGAIN = (

@@ -14,11 +14,11 @@ from latebind.build.sbom import read_sbom
 from latebind.errors import InputError
 from latebind.formats import find_format
 from latebind.model import Artifact
-from loadcheck.archive import sha256
-from loadcheck.binary import is_managed, read_images, sniff
-from loadcheck.checks.symbols import list_offered_exports
-from loadcheck.formats import iter_members
-from loadcheck.model import Sha256
+from latebind.system.files import sha256
+from loadcheck.facts import is_managed, read_images, sniff
+from loadcheck.facts import list_offered_exports
+from loadcheck.facts import iter_members
+from loadcheck import Sha256
 
 _RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
 

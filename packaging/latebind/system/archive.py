@@ -16,7 +16,7 @@ from pathlib import Path
 
 from latebind.backend.files import LATEST, UNIX, source_date_epoch
 from latebind.errors import InputError
-from loadcheck.archive import replacing
+from latebind.system.files import replacing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from latebind.backend.notes import NOTES, duration
-from loadcheck.text import printable_lines
+from latebind.text import printable_lines
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

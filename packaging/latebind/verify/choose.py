@@ -20,7 +20,7 @@ from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import in_shard, is_selected
-from loadcheck.text import plural
+from latebind.text import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

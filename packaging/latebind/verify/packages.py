@@ -14,14 +14,14 @@ from latebind.config.project import Project
 from latebind.errors import INPUT_ERRORS, InputError
 from latebind.formats import find_format, verified_kinds
 from latebind.model import Artifact
-from latebind.pack.pack import pack
+from latebind.pack.make import pack
 from latebind.pack.record import list_changes, read_record
 from latebind.pack.render import not_made
 from latebind.system.log import LOG
-from latebind.verify.report.report import Provenance
-from loadcheck.archive import sha256
-from loadcheck.formats import iter_members
-from loadcheck.model import Sha256
+from latebind.verify.report.data import Provenance
+from latebind.system.files import sha256
+from loadcheck.facts import iter_members
+from loadcheck import Sha256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

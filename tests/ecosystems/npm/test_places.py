@@ -10,8 +10,8 @@ import tarfile
 
 import pytest
 
-from testing.needs import require_programs
-from tests.client import pack_project
+from tests.support.needs import require_programs
+from tests.support.client import pack_project
 from tests.ecosystems.npm.test_pack import RIDS, project
 
 STRANGER, USER, UNKNOWN = 12345, 12346, 65534

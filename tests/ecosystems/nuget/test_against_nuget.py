@@ -12,8 +12,8 @@ from latebind.ecosystems.nuget.nuspec import render_nuspec
 from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
-from testing.needs import dotnet_environment
-from tests.client import member, members
+from tests.support.needs import dotnet_environment
+from tests.support.client import member, members
 from tests.ecosystems.nuget.test_nuspec import FULL
 
 NUSPEC = dataclasses.replace(FULL, license="MIT OR Apache-2.0", readme="", dependencies=())

@@ -4,8 +4,8 @@ from latebind.backend.targets import Rid, target
 from latebind.build.cmake import native_build
 from latebind.config.project import read_project
 from loadcheck.binary import read_images
-from tests.client import write_files
-from tests.epclient import write_ep
+from tests.support.client import write_files
+from tests.support.epclient import write_ep
 
 OPTIONS = {
     "LINK_FLAGS": 'set_property(TARGET {name} APPEND_STRING PROPERTY LINK_FLAGS "-DEF:${{def}}")',

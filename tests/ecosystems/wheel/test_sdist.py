@@ -8,7 +8,7 @@ import pytest
 
 from latebind.errors import BuildError
 from loadcheck.audit import audit_here
-from tests.client import (
+from tests.support.client import (
     BOUND,
     CMAKE,
     CONFIG,
@@ -23,7 +23,7 @@ from tests.client import (
     write_client,
     write_files,
 )
-from tests.thingclient import DESCRIBED
+from tests.support.thingclient import DESCRIBED
 
 OLD = "from setuptools import setup\nsetup(name='tiny', version='0.0.1')\n"
 TOOL = CONFIG.replace("[package.tiny]", "[tool.latebind.package.tiny]")

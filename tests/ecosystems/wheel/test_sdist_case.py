@@ -9,8 +9,8 @@ from latebind.config.project import read_project
 from latebind.model import State
 from latebind.verify.choose import Request, choose_cases
 from latebind.verify.packages import find_packages
-from latebind.verify.verify import verify
-from tests.client import PORTABLE_CMAKE, edit, write_files, write_portable
+from latebind.verify.runner import verify
+from tests.support.client import PORTABLE_CMAKE, edit, write_files, write_portable
 
 pytestmark = pytest.mark.builds
 

@@ -26,7 +26,7 @@ from latebind.errors import BuildError, LatebindError
 from latebind.semver import VersionError
 from latebind.system.archive import Entry, write_zip
 from latebind.templates import render
-from loadcheck.kinds.maven.pom import MavenArtifact
+from loadcheck.facts import MavenArtifact
 
 CLASS_NAME = "NativeLibrary"
 _MANIFEST = "META-INF/MANIFEST.MF"

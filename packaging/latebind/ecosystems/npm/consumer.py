@@ -32,7 +32,7 @@ from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import hash_parts
-from loadcheck.archive import sha256
+from latebind.system.files import sha256
 
 NODE = "node"
 """A Node.js program that npm installs the packages for; also its key in [verify]."""

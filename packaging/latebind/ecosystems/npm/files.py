@@ -13,8 +13,8 @@ from latebind.ecosystems.npm.config import npm_tables
 from latebind.errors import InputError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.formats import Identity, made_as
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.formats import iter_members
+from latebind.system.decoding import DECODE_ERRORS
+from loadcheck.facts import iter_members
 
 
 class _Manifest(msgspec.Struct):

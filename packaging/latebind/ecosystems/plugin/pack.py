@@ -26,8 +26,8 @@ from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.system.archive import Entry, write_zip
 from latebind.system.resources import cmake_dir
 from latebind.templates import render
-from loadcheck.archive import write_text
-from loadcheck.binary import read_images
+from latebind.system.files import write_text
+from loadcheck.facts import read_images
 
 if TYPE_CHECKING:
     from latebind.config.plugin import HostedConfig

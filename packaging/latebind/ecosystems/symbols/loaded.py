@@ -10,10 +10,10 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loadcheck.binary.elffile import ElfFile
-from loadcheck.binary.macho import MachoFile
-from loadcheck.binary.read import PEEK, sniff
-from loadcheck.errors import InputError
+from loadcheck.facts import ElfFile
+from loadcheck.facts import MachoFile
+from loadcheck.facts import PEEK, sniff
+from latebind.errors import InputError
 
 _PT_LOAD = 1
 _SECTION_HEADERS = (slice(40, 48), slice(58, 64))

@@ -25,9 +25,9 @@ from latebind.errors import INPUT_ERRORS, NotRun
 from latebind.filenames import symbols_file
 from latebind.system.archive import Entry, write_zip
 from latebind.system.run import run
-from loadcheck.archive import sha256
-from loadcheck.model import SYMBOLS_MANIFEST
-from loadcheck.text import DOCS
+from latebind.system.files import sha256
+from loadcheck.facts import SYMBOLS_MANIFEST
+from latebind.text import DOCS
 
 _REASON = "no-symbols"
 _TIME_LIMIT = 600.0

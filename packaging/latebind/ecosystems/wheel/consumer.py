@@ -34,9 +34,9 @@ from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ConsumerRun, ProcessView, run_consumer
-from loadcheck.archive import ZipReader
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.readers.record import read_metadata
+from loadcheck.facts import ZipReader
+from latebind.system.decoding import DECODE_ERRORS
+from loadcheck.facts import read_metadata
 
 _ECOSYSTEMS = Path(__file__).parent.parent
 DRIVER = Path(__file__).with_name("inside") / "driver.py"

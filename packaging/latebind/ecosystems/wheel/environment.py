@@ -25,7 +25,8 @@ from latebind.text import ending
 from latebind.verify.cases.installers import consumer_environment, installer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import Environment, empty_environment, runtime_libraries
-from loadcheck.archive import ZipReader, sha256
+from loadcheck.facts import ZipReader
+from latebind.system.files import sha256
 
 if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench

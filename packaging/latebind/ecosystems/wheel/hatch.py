@@ -50,7 +50,7 @@ from latebind.ecosystems.wheel.recipe import wheel_recipe
 from latebind.errors import BuildError
 from latebind.system.lock import exclusive
 from latebind.system.resources import cmake_dir
-from loadcheck.archive import write_text
+from latebind.system.files import write_text
 
 _FORCED = ("force_include", "shared_data", "shared_scripts", "extra_metadata")
 """Tables of hatchling's configuration that name files and folders, wherever they are."""

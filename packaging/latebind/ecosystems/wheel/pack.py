@@ -37,7 +37,7 @@ from latebind.system.archive import unpack_tar
 from latebind.system.lock import HELD_VARIABLE
 from latebind.system.run import run
 from latebind.tables.wheelkinds import own_abi_python
-from loadcheck.archive import replacing, sha256
+from latebind.system.files import replacing, sha256
 
 _TIME_LIMIT = 1800.0
 _SHOWN = 5

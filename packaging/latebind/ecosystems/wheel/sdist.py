@@ -17,8 +17,8 @@ from latebind.system.run import run
 from latebind.verify.cases.installers import PROXIES, consumer_environment, is_writable
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.supply import Environment, empty_environment
-from loadcheck.archive import sha256
-from loadcheck.text import plural
+from latebind.system.files import sha256
+from latebind.text import plural
 
 _BUILD_LIMIT, _IMPORT_LIMIT = 1800.0, 300.0
 _OF_UV = {

@@ -22,7 +22,7 @@ from latebind.backend.tree import link_or_copy
 from latebind.errors import NotRun, ToolError
 from latebind.system.log import LOG
 from latebind.system.run import run
-from loadcheck.archive import write_text
+from latebind.system.files import write_text
 
 if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine

@@ -21,7 +21,7 @@ from latebind.system.emulation import find_emulator
 from latebind.system.parallel import each
 from latebind.system.run import run
 from latebind.verify.cases.installers import consumer_environment
-from loadcheck.text import DOCS
+from latebind.text import DOCS
 
 MACHINES_VARIABLE = "LATEBIND_MACHINES"
 _FOLDER = ".machines"

@@ -17,7 +17,7 @@ from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError, NotRun
 from latebind.formats import name_projects
 from latebind.verify.cases.index import raised_minimum
-from loadcheck.binary.read import read_images
+from loadcheck.facts import read_images
 
 if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench

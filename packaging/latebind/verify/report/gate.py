@@ -20,12 +20,12 @@ from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
 from latebind.verify.cases.select import read_shard
 from latebind.verify.report.view import MARKS, words
-from loadcheck.formats import iter_members
-from loadcheck.model import Kind
-from loadcheck.text import markdown_code, markdown_text, plural, printable
+from loadcheck.facts import iter_members
+from loadcheck import Kind
+from latebind.text import markdown_code, markdown_text, plural, printable
 
 if TYPE_CHECKING:
-    from latebind.verify.report.report import CaseResult, Report
+    from latebind.verify.report.data import CaseResult, Report
 
 _LONGEST = 300
 _NAMED = 3

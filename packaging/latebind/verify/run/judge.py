@@ -23,7 +23,7 @@ from latebind.verify.run.protocol import (
     Recorded,
     with_output,
 )
-from loadcheck.text import plural
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from latebind.verify.cases.scenarios import Scenario

@@ -15,9 +15,9 @@ from latebind.verify.cases.machine import NOT_SUPPORTED
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import with_output
-from loadcheck.binary import read_images
-from loadcheck.binary.read import PEEK, sniff
-from loadcheck.text import plural
+from loadcheck.facts import read_images
+from loadcheck.facts import PEEK, sniff
+from latebind.text import plural
 
 _SOURCE = Path(__file__).parent.parent / "loading"
 _MODULE = "PyInit_"

@@ -20,8 +20,8 @@ from latebind.text import decisive_line, ending, is_crash
 from latebind.verify.cases.machine import NOT_SUPPORTED, Machine
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.native import clean_environment
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.text import DOCS
+from latebind.system.decoding import DECODE_ERRORS
+from latebind.text import DOCS
 
 ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
 """Exit statuses of a consumer."""

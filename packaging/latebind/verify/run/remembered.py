@@ -16,8 +16,8 @@ from latebind.config.project import MSBUILD_OUTPUTS, Outputs
 from latebind.fingerprint import OF_AUDITS, fingerprint
 from latebind.model import Artifact, Outcome
 from latebind.verify.cases.consumer import find_consumer
-from loadcheck.archive import write_text
-from loadcheck.decoding import DECODE_ERRORS
+from latebind.system.files import write_text
+from latebind.system.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
     from latebind.config.document import Document

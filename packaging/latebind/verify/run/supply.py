@@ -24,8 +24,8 @@ from latebind.errors import InputError, ToolError
 from latebind.system.run import run
 from latebind.text import decisive_line, ending
 from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
-from loadcheck.archive import sha256
-from loadcheck.text import DOCS
+from latebind.system.files import sha256
+from latebind.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

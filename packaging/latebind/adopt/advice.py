@@ -1,0 +1,238 @@
+"""Adopts late binding in a project: says what it links and why, and what to write, as a trial shows that it works.
+
+Nothing is kept between two runs: each looks at the project as it is, and says what is done and what is left.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from latebind.adopt.configured import LIMIT, configure
+from latebind.adopt.latebinding import Change, plan_changes, try_plan
+from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prepare_backend
+from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
+from latebind.adopt.product import read_product
+from latebind.backend.targets import host_rid
+from latebind.build.native import stage_targets
+from latebind.config.file import FILE_NAME
+from latebind.config.project import read_project
+from latebind.errors import BuildError, InputError, ToolError
+from latebind.system.log import LOG
+from latebind.tables.presets import presets
+from latebind.text import DOCS
+
+if TYPE_CHECKING:
+    from latebind.adopt.latebinding import Plan
+    from latebind.adopt.product import Product
+    from latebind.tables.presets import RuntimePreset
+
+_NO_RUNTIME = "links and contains no library that latebind knows"
+_OWN = (f"for another library, describe it, and name the description, too (--preset FILE.toml): {DOCS}/howto/stub.md",)
+_LACKS = (
+    "those that are functions of {title}: list the library itself as functions of the stub, instead of its header; "
+    f"those that are variables: include the header of variables in the files that use them: {DOCS}/howto/stub.md"
+    "#what-cannot-be-bound-late"
+)
+_SHOWS = (
+    "without it, functions return what its description says, or end the process; "
+    f"show what to install: {DOCS}/howto/stub.md#show-the-message"
+)
+_OTHERS = {
+    "CMakeLists.txt": "without-changing-a-line",
+    "meson.build": "without-changing-a-line",
+    "Cargo.toml": "cargo-and-maturin",
+    "go.mod": "cgo",
+    "MODULE.bazel": "bazel",
+    "configure.ac": "without-changing-a-line",
+    "configure": "without-changing-a-line",
+    "Makefile": "without-changing-a-line",
+}
+"""The sections of the page with recipes, by the file at a project's top."""
+_CANNOT = "cannot bind late as it is:"
+_RECIPES = f"{DOCS}/howto/other-builds.md"
+_RUNS = "runs the project's own build in a temporary folder"
+_DOWNLOAD = "To let the project download its dependencies: latebind adopt --download"
+_ASKS = (
+    "Install or set what CMake asks for, and run this again: it reads CMAKE_PREFIX_PATH and "
+    "CMAKE_POLICY_VERSION_MINIMUM from the environment. Or build the project, and name what comes out: "
+    "latebind adopt FILE"
+)
+_BUILD = "for another library, build the project, and name a library or program that comes out: latebind adopt FILE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adoption:
+    """What a run found, a line each, and what it can write."""
+
+    lines: tuple[str, ...]
+    ends: tuple[str, ...] = ()
+    """Lines that are printed last, whatever else there is to print."""
+    plan: Change | None = None
+    """What is certain; None if nothing is left, or nothing is certain."""
+    applied: tuple[str, ...] = ()
+    """What to do once the plan is written, in place of `ends`."""
+
+
+def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...] = ()) -> Adoption:
+    """Look at a project's folder or a package, for what latebind knows and `described`. Nothing is written there.
+
+    Raises InputError for neither, BuildError where the project does not build as it is, and NotRun where its
+    requirements cannot be installed.
+    """
+    root = path.resolve()
+    if not root.exists():
+        raise InputError("no such file or folder", where=str(path), advice="Name a project's folder or a package.")
+    with TemporaryDirectory(prefix="latebind-adopt-") as folder:
+        scratch = Path(folder).resolve()
+        if (root / "pyproject.toml").is_file() or (root / "setup.py").is_file():
+            LOG.say(_RUNS)
+            return _adopt_wheel(root, scratch, described)
+        if (root / "CMakeLists.txt").is_file() and not described:
+            LOG.say(f"{_RUNS}, CMake for at most {LIMIT / 60:.0f} minutes")
+            return _adopt_cmake(root, scratch, may_download=may_download)
+    section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
+    if section:
+        text = f"{root.name} makes no wheel itself, so build it, and name a library or program that comes out"
+        named = [word for runtime in described for word in ("--preset", runtime.stub_argument)]
+        if described:  # its stub is a library to link, not a file to compile
+            section = _OTHERS["CMakeLists.txt"]
+        ends = (f"recipe: {_RECIPES}#{section}",)
+        return Adoption(lines=(f"{text}: {shlex.join(['latebind', 'adopt', *named, 'FILE'])}",), ends=ends)
+    return _describe_package(path, described)
+
+
+def _describe_package(path: Path, described: tuple[RuntimePreset, ...]) -> Adoption:
+    """What is known of a package, a folder or a library at hand."""
+    product, name = read_product(path, described), path.resolve().name
+    if path.is_dir() and not product.contents.native:
+        text = f"{name} has no native file, and no build system that latebind asks: build it, and name the result"
+        return Adoption(lines=(f"{text}: latebind adopt FILE",), ends=(f"recipes: {_RECIPES}",))
+    return _describe_product(product, name)
+
+
+def _describe_product(product: Product, name: str) -> Adoption:
+    """What is known of a package for which nothing is planned."""
+    bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
+    lines = [*product.describe(), *(f"{name}: binds {title} late, at the first call" for title in bound)]
+    if bound and product.undefined:
+        lines += [f"{finding.subject.rpartition('!')[2]}: {finding.message}" for finding in product.undefined]
+        described = [title for title in bound if title not in {runtime.title for runtime in presets().values()}]
+        return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" or ".join(described)),) if described else ())
+    if not lines:
+        others = [f"{file or name}: links {', '.join(names)}" for file, names in product.linked.items()]
+        return Adoption(lines=(f"{name} {_NO_RUNTIME}", *others), ends=_OWN)
+    for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
+        if runtime.distribution:
+            required = product.find_requirement(runtime)
+            lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
+    shows = (_SHOWS,) if {runtime.name for runtime in product.bound} - {*presets()} or product.others_bound else ()
+    return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else shows)
+
+
+def _advise_stub(product: Product) -> tuple[str, ...]:
+    """What to do with the build that made a package by hand."""
+    prefix = f"$PWD/stubs/{host_rid()}"
+    folder = f"{prefix}/lib"
+    if without := [runtime.title for runtime in product.runtimes if runtime.stub is None]:
+        return (f"next: describe {' and '.join(without)} for a stub: {DOCS}/howto/stub.md",)
+    stubs = "; ".join(f"latebind stub {runtime.stub_argument} --output stubs" for runtime in product.runtimes)
+    places = {
+        "LIBRARY_PATH": folder,
+        "PKG_CONFIG_PATH": f"{folder}/pkgconfig",
+        "CMAKE_PREFIX_PATH": prefix,
+        "CPATH": f"{prefix}/include",  # for <latebind/stub.h>
+    }
+    paths = " ".join(f"{name}={place}${{{name}:+:${name}}}" for name, place in places.items())
+    return (
+        f"next: {stubs}; export {paths}; build again from scratch",
+        f"a folder that your build names with -L (or as geos-config does) is searched first: name {folder} there",
+        f"to keep it in your sources: {_RECIPES}#the-stub-as-one-c-file",
+    )
+
+
+def _adopt_wheel(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -> Adoption:
+    """Build a project's wheel, and try what makes it bind late."""
+    first = scratch / "first"
+    backend = prepare_backend(root, copy_project(root, first / "project"), scratch)
+    built = build_wheel(backend, first / "project", first)
+    product = read_product(built.wheel, described)
+    chosen = product.runtimes or product.bound
+    if not chosen or chosen[0].name not in presets():
+        return _describe_product(product, built.wheel.name)
+    plan = plan_changes(built, product, backend, chosen[0])
+    facts = _list_facts(product, plan)
+    if not plan.texts:
+        return Adoption(lines=facts, ends=(_conclude(product, plan, built.wheel.name),))
+    trial = try_plan(plan, root, backend, product, scratch / "second")
+    if trial.obstacles:
+        return Adoption(lines=(_CANNOT, *trial.obstacles))
+    if trial.error:
+        error = trial.error.splitlines()[-1].strip()
+        return Adoption(lines=facts, ends=(f"a stub in its place does not build: {error}", f"by hand: {_RECIPES}"))
+    tried = [f"tried: the new wheel {', '.join(trial.gained)}"] if trial.gained else []
+    ends = (*tried, *(f"left: {line}" for line in trial.left))
+    return Adoption(lines=(*facts, *plan.list_changes(root)), ends=ends, plan=plan, applied=ends)
+
+
+def _list_facts(product: Product, plan: Plan) -> tuple[str, ...]:
+    """What is wrong with the wheel, and what the project does that no change is certain for."""
+    causes = [str(cause) for cause in plan.causes if cause.edit is None and product.findings]
+    return tuple(line.replace("{title}", plan.runtime.title) for line in (*product.describe(), *causes))
+
+
+def _conclude(product: Product, plan: Plan, wheel: str) -> str:
+    """What a run says that has nothing to write."""
+    title = plan.runtime.title
+    if product.findings:
+        return f"no change is certain: use the recipe for the build system: {_RECIPES}"
+    if product.describe():
+        return f"left: {wheel} binds {title} late, but opens a copy of it as well: remove that"
+    if plan.requirement:
+        return f"left: {wheel} requires no distribution of {title}: add {plan.requirement} to its dependencies"
+    return f"done: {wheel} binds {title} late, and requires {product.find_requirement(plan.runtime) or 'nothing'}"
+
+
+def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
+    """Have CMake configure a project that makes no wheel itself, and plan its latebind.toml."""
+    configured = configure(root, scratch, may_download=may_download)
+    facts = tuple(list_facts(configured))
+    if configured.error:
+        advice = _DOWNLOAD if configured.downloads and not may_download else _ASKS
+        cause = "\n".join([*facts, configured.error])
+        raise InputError(f"CMake cannot configure the project:\n{cause}", where=str(root), advice=advice)
+    if obstacles := tuple(list_obstacles(configured)):
+        return Adoption(lines=(_CANNOT, *obstacles))
+    if not configured.links:
+        titles = ", ".join(runtime.title for runtime in presets().values() if runtime.stub)
+        return Adoption(lines=(f"{root.name}: CMake links none of these: {titles}",), ends=(_BUILD,))
+    latebind = "latebind" if root == Path.cwd() else f"latebind -C {root}"
+    pack = f"next: {latebind} pack"
+    if (root / FILE_NAME).is_file():
+        return Adoption(lines=facts, ends=("latebind.toml is there already", pack))
+    if not configured.project["version"]:
+        left = "left: CMakeLists.txt: project() has no VERSION, which packages state: add it, and run this again"
+        return Adoption(lines=facts, ends=(left,))
+    text = render_configuration(configured)
+    shown = [f"{FILE_NAME}: + {line}" for line in text.splitlines() if line and not line.startswith("#")]
+    plan = Change(files={FILE_NAME: text.encode()})
+    tried = _try_configuration(plan, root, scratch / "trial")
+    return Adoption(lines=(*facts, *shown), ends=tried, plan=plan, applied=(*tried, pack))
+
+
+def _try_configuration(plan: Change, root: Path, scratch: Path) -> tuple[str, ...]:
+    """Build a copy of a project with its planned latebind.toml below `scratch`, and look at what came out."""
+    copy = copy_project(root, scratch / "project")
+    plan.write(copy)
+    try:
+        (stage,) = stage_targets(read_project(copy / FILE_NAME, scratch / "work"), [host_rid()])
+    except (BuildError, ToolError) as error:
+        return (f"left: latebind build fails: {first_error(error.message).replace(f'{copy}/', '')}",)
+    product = read_product(stage.root)
+    names = ", ".join(name.rpartition("/")[2] for name in product.exports)
+    late = " and ".join(runtime.title for runtime in product.bound)
+    tried = f"tried: latebind build makes {names}" + (f", which binds {late} late" if late else "")
+    return (tried, *(f"left: {line}" for line in product.describe()))
