@@ -19,9 +19,9 @@ from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, _properties
 from latebind.system.resources import cmake_dir
 from latebind.verify.cases import scenarios
 from latebind.verify.cases.layouts import LAYOUTS
+from tests.conftest import ROOT
 from tests.support.building import build, configure, needed_compiler
 from tests.support.needs import runtime_folder
-from tests.conftest import ROOT
 from tests.support.running import run_program
 
 DOCS = ROOT / "docs"

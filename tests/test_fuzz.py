@@ -10,8 +10,8 @@ import pytest
 
 from loadcheck.engine.pool import Died
 from loadcheck.model import AuditReport
-from tests.support import fuzz
 from tests.conftest import ROOT
+from tests.support import fuzz
 from tests.support.running import run_checked
 
 

@@ -15,8 +15,8 @@ import pytest
 from latebind.errors import INPUT_ERRORS, InputError, LatebindError
 from latebind.headers import extract_headers, get_headers, read_recorded, write_headers
 from latebind.tables.presets import preset
-from tests.support.needs import official_header, require_programs
 from tests.support.client import write_files
+from tests.support.needs import official_header, require_programs
 from tests.support.running import assert_refused, assert_success, run_checked
 
 ORT = preset("onnxruntime")

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tests.support.needs import require_programs
 from tests.conftest import ROOT
+from tests.support.needs import require_programs
 from tests.support.running import assert_success, make_environment, run_checked, run_program
 
 PAGE = (ROOT / "docs/howto/other-builds.md").read_text("utf-8")

@@ -15,8 +15,8 @@ from latebind.errors import LatebindError
 from latebind.system import resources
 from latebind.system.archive import unpack_tar
 from latebind.verify.kit import write_own_wheels
-from tests.support.client import built_wheel, members
 from tests.conftest import ROOT
+from tests.support.client import built_wheel, members
 from tests.support.running import assert_success, run_checked
 
 LARGEST = 1_275_000  # 210 kB are tables of names that the audit compares with

@@ -7,8 +7,8 @@ from fnmatch import fnmatch
 
 import pytest
 
-from tests.support.plugin import unexpected_skips
 from tests.conftest import ROOT
+from tests.support.plugin import unexpected_skips
 from tests.support.running import run_program
 
 TOGETHER = ("tests", "loadcheck/tests")

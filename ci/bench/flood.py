@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 from measure import ROOT, claim, machine, options, show, spread, write
 
 sys.path.insert(0, str(ROOT))
-from tests.support.building import build_programs
 from tests.native.places import USER, make_site
 from tests.native.test_flood import BOUND, FLOODS, install, measure
+from tests.support.building import build_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.building import Programs
     from tests.native.places import Site
+    from tests.support.building import Programs
 
 
 def take(programs: Programs, flood: Callable[[Site], None], rounds: int) -> dict[str, float]:

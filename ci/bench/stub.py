@@ -27,7 +27,18 @@ def programs(work: Path) -> Path:
     named.unlink(missing_ok=True)
     named.symlink_to(library)
     cmake, build = Path(sys.executable).with_name("cmake"), work / "build"
-    run([cmake, "--fresh", "-S", ROOT / "ci/bench/stub", "-B", build, "-DCMAKE_BUILD_TYPE=Release", f"-DRUNTIME={named}"])
+    run(
+        [
+            cmake,
+            "--fresh",
+            "-S",
+            ROOT / "ci/bench/stub",
+            "-B",
+            build,
+            "-DCMAKE_BUILD_TYPE=Release",
+            f"-DRUNTIME={named}",
+        ]
+    )
     run([cmake, "--build", build])
     return library
 

@@ -12,7 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ci.gen import actions, loader_headers, hidden, ort_slots, places
+from ci.gen import actions, hidden, loader_headers, ort_slots, places
 from ci.gen.reference_checks import check_index
 from ci.gen.reference_config import config_pages, config_schema_text
 from latebind.adopt.new import provider_files

@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
-from ci.gen import reference_c, reference_cli, reference_dotnet  # noqa: E402
+from ci.gen import (  # noqa: E402
+    reference_c,
+    reference_cli,
+    reference_dotnet,
+    sabotage_page,  # noqa: E402
+)
 from ci.gen.reference_checks import check_pages  # noqa: E402
 from ci.gen.reference_scenarios import scenarios_page  # noqa: E402
 from latebind.verify.report.data import verify_schema  # noqa: E402
 from loadcheck.reports.render import audit_schema  # noqa: E402
-from ci.gen import sabotage_page  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "loadcheck"))
 from accuracy import census, peers_page, rounds  # noqa: E402

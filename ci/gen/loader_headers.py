@@ -64,7 +64,9 @@ def render_runtime(name: str) -> str:
     """Render `<name>.h`, the description of one runtime, from its preset."""
     runtime = preset(name)
     return _format(
-        runtime_header(runtime, runtime.floor, f"packaging/latebind/tables/runtimes/{name}.toml by ci/gen/loader_headers.py")
+        runtime_header(
+            runtime, runtime.floor, f"packaging/latebind/tables/runtimes/{name}.toml by ci/gen/loader_headers.py"
+        )
     )
 
 

@@ -22,8 +22,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadcheck.binary.floors import is_glibc, numeric, version_text
 from ci.machines import pinned
+from loadcheck.binary.floors import is_glibc, numeric, version_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -20,10 +20,10 @@ from pathlib import Path
 if not __package__:  # a machine file names this file by its path
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from latebind.system.processes import TREE, watched_over
 from ci.machines import NotAvailableError
 from ci.machines.emulator import LimitError, Limits
 from ci.machines.table import MACHINES, make
+from latebind.system.processes import TREE, watched_over
 
 OVER_A_LIMIT = 124
 _MIB = 1024**2

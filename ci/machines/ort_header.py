@@ -11,11 +11,11 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ci.machines import NotAvailableError, check_hash, make_once, print_made
+from ci.machines.debian import unpack
 from latebind.errors import ANY_ERROR
 from latebind.headers import get_headers, write_headers
 from latebind.tables.presets import preset
-from ci.machines import NotAvailableError, check_hash, make_once, print_made
-from ci.machines.debian import unpack
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadcheck.archive import write_text
 from ci.machines import (
     NotAvailableError,
     Ready,
@@ -23,6 +22,7 @@ from ci.machines import (
     wine_arm64,
 )
 from ci.machines.macos import machine as macos
+from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,10 +13,10 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ci.machines import NotAvailableError, make_once, pinned, run_tool
 from latebind.backend.zig import find_zig
 from latebind.compilers.interpreters import interpreters
 from loadcheck.tables.pythonabi import stable_names
-from ci.machines import NotAvailableError, make_once, pinned, run_tool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

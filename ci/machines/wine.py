@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.system.processes import end_trees
 from ci.machines import NotAvailableError, make_once, run_tool
 from ci.machines.emulator import Emulator, Group, LimitError, Limits, inherit
+from latebind.system.processes import end_trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -26,7 +26,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import hostile, opened
+import hostile
+import opened
 
 ROOT = Path(__file__).resolve().parent.parent
 

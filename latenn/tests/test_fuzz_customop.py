@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 
+import opened
 import pytest
 
-import opened
 from conftest import ROOT
 
 pytestmark = pytest.mark.skipif(

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ci.machines import pinned
 from loadcheck.audit import audit_paths
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
 from loadcheck.model import SEVERITIES
-from ci.machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

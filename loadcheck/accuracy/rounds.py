@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING
 
 from accuracy import census, drawing, imports, peers
 
+from ci.machines import pinned
 from loadcheck.audit import audit_paths
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
-from ci.machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

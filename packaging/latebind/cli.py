@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
+from latebind.cli import INTERRUPTED, PIPE_CLOSED, leave_closed_pipe, write_utf8
 from latebind.commands.adopt import declare_adopt
 from latebind.commands.audit import declare_audit_command
 from latebind.commands.ci import declare_ci
@@ -41,7 +42,6 @@ from latebind.commands.stub import declare_stub
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import ANY_ERROR, LatebindError
 from latebind.system.log import LOG
-from latebind.cli import INTERRUPTED, PIPE_CLOSED, leave_closed_pipe, write_utf8
 from latebind.text import shell_word
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from latebind.backend.targets import Rid, targets
 from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.registry import collect
-from loadcheck.facts import FORMATS, PackageFormat
 from loadcheck import Kind
+from loadcheck.facts import FORMATS, PackageFormat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,13 +18,12 @@ from latebind.backend.cache import callers_home, user_cache
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid
 from latebind.errors import INPUT_ERRORS, InputError, LatebindError, NotRun, ToolError
+from latebind.system.files import replacing, write_text
 from latebind.system.run import run
 from latebind.tables.presets import HeaderSupply, RuntimePreset
-from latebind.verify.cases.installers import installer
-from loadcheck.facts import ZipReader
-from latebind.system.files import replacing, write_text
-from loadcheck.facts import Tar
 from latebind.text import human_size
+from latebind.verify.cases.installers import installer
+from loadcheck.facts import Tar, ZipReader
 
 _SUFFIXES = (".h", ".hpp", ".hxx")
 _TAR_SUFFIXES = (".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")

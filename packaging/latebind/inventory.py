@@ -23,10 +23,8 @@ from latebind.backend.wheelfile import rewrite_wheel
 from latebind.build.sbom import supplier_of
 from latebind.errors import InputError, LatebindError
 from latebind.model import SbomFormat
-from loadcheck.facts import ZipReader
-from loadcheck.facts import read_images, sniff
-from loadcheck.facts import read_metadata
 from latebind.text import printable, shell_word
+from loadcheck.facts import ZipReader, read_images, read_metadata, sniff
 
 _INFO = re.compile(r"(?P<info>[^/]+\.dist-info)/(?:METADATA|RECORD|WHEEL)$")
 _PARTS = ("METADATA", "RECORD", "WHEEL")

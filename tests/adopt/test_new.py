@@ -16,8 +16,8 @@ from latebind.config.file import load, tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.release.changelog import find_section
-from tests.support.needs import official_header
 from tests.support.client import edit
+from tests.support.needs import official_header
 from tests.support.running import assert_refused, assert_success, run_checked
 
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")

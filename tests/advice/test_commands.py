@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from tests.advice.following import list_commands, list_options, write_setting
-from tests.support.client import BOUND, CONFIG, edit, write_client, write_files
 from tests.conftest import ROOT
+from tests.support.client import BOUND, CONFIG, edit, write_client, write_files
 from tests.support.running import assert_success, run_checked
 
 RUNTIME_FILE = ROOT / "examples/own-runtime/latebind.toml"

@@ -7,11 +7,11 @@ import shutil
 import pytest
 
 from latebind.pack.record import RECORD
-from tests.support.needs import dotnet_environment, require_programs
 from tests.advice.following import list_options
 from tests.advice.test_release import CONFIGURED
-from tests.support.client import CONFIG, edit, write_client, write_files
 from tests.ecosystems.nuget.test_managed import write_package, write_project
+from tests.support.client import CONFIG, edit, write_client, write_files
+from tests.support.needs import dotnet_environment, require_programs
 from tests.support.running import assert_success
 from tests.test_inventory import wheel
 from tests.verify.test_unplugged import BEGIN, GOOD

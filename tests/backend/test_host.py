@@ -5,14 +5,14 @@ import shutil
 
 import pytest
 
+from ci.machines import make_once
+from ci.machines.debian import unpack
 from latebind.backend import host
 from latebind.backend.host import launchers
 from latebind.backend.targets import host_rid, target
 from latebind.backend.toolchain import toolchain
-from ci.machines import make_once
-from ci.machines.debian import unpack
-from tests.support.needs import available
 from tests.support.client import edit, stage_project, write_portable
+from tests.support.needs import available
 from tests.support.running import run_checked
 
 PACKAGES = ["ccache", "libhiredis0.14", "libzstd1"]

@@ -6,9 +6,9 @@ import pytest
 
 from latebind.backend.targets import target, targets, wheel_tag
 from loadcheck.tables.rids import PLATFORMS
-from tests.support.needs import zig
-from tests.support.client import stage_project, write_portable
 from tests.conftest import ROOT
+from tests.support.client import stage_project, write_portable
+from tests.support.needs import zig
 from tests.support.running import run_checked
 
 SIX = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]

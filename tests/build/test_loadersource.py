@@ -13,8 +13,8 @@ from latebind.build.recipe import hash_sources
 from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError
-from tests.support.needs import require_programs
 from tests.support.client import edit, stage_project
+from tests.support.needs import require_programs
 from tests.support.running import assert_refused, run_checked
 from tests.support.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 

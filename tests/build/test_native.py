@@ -22,7 +22,17 @@ from latebind.errors import BuildError, NotRun
 from latebind.fill import fill
 from loadcheck.binary.read import read_image
 from tests.backend.test_indirect import USER, list_names
-from tests.support.client import BOUND, CMAKE, CONFIG, SOURCE, copy_client, edit, stage_project, write_client, write_portable
+from tests.support.client import (
+    BOUND,
+    CMAKE,
+    CONFIG,
+    SOURCE,
+    copy_client,
+    edit,
+    stage_project,
+    write_client,
+    write_portable,
+)
 from tests.support.running import not_run, run_checked
 
 

@@ -18,8 +18,8 @@ from latebind.system.resources import cmake_dir
 from loadcheck.audit import audit_here
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
-from tests.support.client import BOUND, by_kind, copy_client, hashes, members, pack_project, stage_project
 from tests.conftest import ROOT
+from tests.support.client import BOUND, by_kind, copy_client, hashes, members, pack_project, stage_project
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ from pathlib import Path
 import lief
 import pytest
 
+from ci.machines.macos import machine
 from latebind.backend.zig import find_zig, zig_variables
 from latebind.fill import fill
-from ci.machines.macos import machine
-from tests.support.needs import available
-from tests.support.client import CONFIG, stage_project, write_client
 from tests.native.test_functions_stub import compile_c
+from tests.support.client import CONFIG, stage_project, write_client
+from tests.support.needs import available
 from tests.support.running import run_checked
 
 pytestmark = pytest.mark.slow  # zig compiles its C++ library

@@ -11,8 +11,8 @@ from latebind.backend.targets import host_rid
 from latebind.backend.toolchain import require
 from loadcheck.archive import sha256
 from loadcheck.binary.read import read_image
-from tests.support.needs import official_header, require_programs, runtime_folder, zig
 from tests.conftest import ROOT
+from tests.support.needs import official_header, require_programs, runtime_folder, zig
 from tests.support.running import assert_refused, assert_success, run_checked
 
 PUBLIC = re.compile(r"lb_onnxruntime_(path|available|message|version|file|report|on_missing)")

@@ -4,9 +4,9 @@ import re
 import zipfile
 
 import pytest
+
 from corpus.cases.nugetrules import CASES
 from corpus.packages import Bench
-
 from latebind.compilers import dotnet
 from latebind.system.run import run
 from loadcheck.audit import audit_here

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ci.gen import docs_site
-from tests.support.needs import require_programs
 from tests.conftest import ROOT
+from tests.support.needs import require_programs
 from tests.support.running import run_program
 
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",

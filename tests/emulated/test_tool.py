@@ -12,8 +12,8 @@ import pytest
 
 from latebind.pack.record import RECORD
 from latebind.verify.cases.installers import foreign_installer, installer
-from tests.support.client import built_wheel, write_portable
 from tests.conftest import ROOT
+from tests.support.client import built_wheel, write_portable
 from tests.support.running import CLI
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.machines import table
 from latebind.backend.stage import open_stage
 from latebind.backend.targets import host_rid
 from latebind.compilers.interpreters import interpreters
@@ -15,12 +16,11 @@ from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_helper
 from loadcheck.binary.read import read_image
-from ci.machines import table
+from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run, select_cases
 from tests.support.broken.packages import Packages
+from tests.support.client import edit
 from tests.support.emulated import fetch_wheel
 from tests.support.needs import dotnet_environment, runtime_folder
-from tests.support.client import edit
-from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run, select_cases
 from tests.support.running import run_checked
 
 EXAMPLES = ROOT / "examples"

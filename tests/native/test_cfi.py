@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from latebind.backend.targets import host_rid
+from tests.native.test_functions_stub import DESCRIBED, SOURCES
 from tests.support.building import ROOT, runtime_library
 from tests.support.needs import official_header
-from tests.native.test_functions_stub import DESCRIBED, SOURCES
 from tests.support.running import assert_success, run_checked, run_program
 
 pytestmark = [

@@ -6,12 +6,12 @@ import shutil
 
 import pytest
 
+from ci.machines import wine
+from ci.machines.emulator import Limits
 from latebind.backend.targets import target
 from latebind.backend.toolchain import require
 from latebind.tables.presets import library_files
 from loadcheck.binary.read import read_image
-from ci.machines import wine
-from ci.machines.emulator import Limits
 from tests.support.building import LOADER_TESTS as HERE
 from tests.support.emulated import cache, fetch_wheel
 from tests.support.needs import available, zig

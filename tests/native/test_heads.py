@@ -6,9 +6,9 @@ import subprocess
 import lief
 import pytest
 
+from tests.native import pe
 from tests.support.building import ROOT
 from tests.support.needs import zig
-from tests.native import pe
 from tests.support.running import run_checked
 
 BOUND, NOT_A_LIBRARY, WRONG_ARCHITECTURE = 0, 2, 3

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
+from tests.native.test_functions_stub import SOURCES, build_program
 from tests.support.building import LOADER_TESTS as HERE
 from tests.support.building import ROOT, needed_compiler
-from tests.native.test_functions_stub import SOURCES, build_program
 from tests.support.running import assert_success, run_checked, run_program
 
 pytestmark = [

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tests.support.building import needed_compiler
 from tests.native.test_functions_stub import DESCRIBED, SOURCES
+from tests.support.building import needed_compiler
 from tests.support.running import assert_success, run_checked, run_program
 
 pytestmark = [

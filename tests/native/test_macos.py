@@ -6,8 +6,8 @@ dyld and libSystem are ours (ci/machines/macos), so this tries our machine code 
 import pytest
 
 from ci.machines.macos.machine import KINDS
-from tests.support.emulated import build_cross, emulate_macos
 from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation, place
+from tests.support.emulated import build_cross, emulate_macos
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "libonnxruntime.dylib"

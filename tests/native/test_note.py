@@ -8,8 +8,8 @@ import pytest
 from latebind.backend.targets import target
 from latebind.build.native import stage_target
 from latebind.config.project import read_project
-from tests.support.needs import zig
 from tests.support.client import BOUND, copy_client
+from tests.support.needs import zig
 from tests.support.running import assert_success, run_checked
 
 pytestmark = pytest.mark.builds

@@ -12,9 +12,9 @@ from latebind.backend.targets import Rid, target
 from latebind.build.cmake import native_build
 from latebind.config.project import read_project
 from tests.support.building import ROOT
+from tests.support.client import edit
 from tests.support.needs import official_header
 from tests.support.small_runtime import SYSTEMS, VERSION, only_small, open_host
-from tests.support.client import edit
 
 pytestmark = pytest.mark.slow
 NAME = "TinyExecutionProvider"

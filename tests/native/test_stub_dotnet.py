@@ -12,10 +12,10 @@ from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.system.run import run
 from latebind.tables.presets import preset
 from latebind.verify.cases.layouts import layout
+from tests.native.test_stub import build_programs, library
+from tests.support.dotnet_support import RID, consumer, make_config, make_stage
 from tests.support.emulated import ORT_VERSIONS
 from tests.support.needs import dotnet_environment
-from tests.support.dotnet_support import RID, consumer, make_config, make_stage
-from tests.native.test_stub import build_programs, library
 from tests.support.running import run_checked
 
 pytestmark = [

@@ -11,6 +11,7 @@ import pytest
 from ci.machines import qemu, wine, wine_arm64
 from ci.machines.emulator import Limits
 from ci.machines.macos import machine as macos
+from tests.native.test_functions_stub import build_program
 from tests.support.building import LOADER_TESTS as HERE
 from tests.support.building import ROOT, build
 from tests.support.emulated import (
@@ -23,7 +24,6 @@ from tests.support.emulated import (
     onnx_sum,
 )
 from tests.support.needs import available, official_header
-from tests.native.test_functions_stub import build_program
 from tests.support.running import run_checked
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

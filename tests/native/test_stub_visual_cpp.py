@@ -5,18 +5,18 @@ import re
 
 import pytest
 
+from ci.machines import clang_cl, windows_python, wine, wine_arm64
+from ci.machines.emulator import Limits
 from latebind.backend.stub import IN_FRONT
 from latebind.backend.targets import target
 from latebind.backend.toolchain import toolchain
-from ci.machines import clang_cl, windows_python, wine, wine_arm64
-from ci.machines.emulator import Limits
+from tests.native.coff import external_symbols, guarded_symbols, unwound_symbols
+from tests.native.test_functions_stub import build_program
+from tests.native.visual_cpp import KERNEL32, MACHINES, SOURCES, STATIC, UCRT, VCRUNTIME, VisualCpp, needed_zig
 from tests.support.building import LOADER_TESTS as HERE
 from tests.support.building import ROOT, program
 from tests.support.emulated import ORT_VERSIONS, cache, fetch_runtime
 from tests.support.needs import available, official_header
-from tests.native.coff import external_symbols, guarded_symbols, unwound_symbols
-from tests.native.test_functions_stub import build_program
-from tests.native.visual_cpp import KERNEL32, MACHINES, SOURCES, STATIC, UCRT, VCRUNTIME, VisualCpp, needed_zig
 from tests.support.running import run_checked
 
 EMULATORS = {"win-x64": wine, "win-arm64": wine_arm64}

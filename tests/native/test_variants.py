@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from latebind.backend.targets import host_rid, target
 from ci.machines import wine
 from ci.machines.emulator import Limits
+from latebind.backend.targets import host_rid, target
 from tests.support.building import LOADER_TESTS as HERE
 from tests.support.emulated import cache
 from tests.support.needs import available, zig

@@ -8,7 +8,6 @@ import tempfile
 import pytest
 
 from ci.machines import wine
-from tests.support.emulated import WINDOWS, build_cross, cache, emulate_windows
 from tests.native import pe
 from tests.native.situations import (
     ENVIRONMENT,
@@ -19,6 +18,7 @@ from tests.native.situations import (
     outcomes,
     place,
 )
+from tests.support.emulated import WINDOWS, build_cross, cache, emulate_windows
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "onnxruntime.dll"

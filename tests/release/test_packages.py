@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from corpus.packages import Compiler
 
+from corpus.packages import Compiler
 from latebind.backend.targets import npm_platform
 from latebind.errors import InputError
 from latebind.release.packages import read_packages

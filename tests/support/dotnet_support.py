@@ -17,9 +17,9 @@ from latebind.config.config import Config
 from latebind.config.document import Document
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer, run_built
 from latebind.verify.run.bench import failing_at
-from tests.support.needs import dotnet_environment, with_mono
-from tests.support.client import rewritten
 from tests.conftest import ROOT
+from tests.support.client import rewritten
+from tests.support.needs import dotnet_environment, with_mono
 from tests.support.running import run_checked
 
 CLIENT = ROOT / "tests/clients/dotnet"

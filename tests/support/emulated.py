@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from onnx import TensorProto, helper
 
+from ci.machines import wine, wine_arm64
+from ci.machines.emulator import Limits
+from ci.machines.macos import machine as macos
 from latebind.backend.targets import target
 from latebind.backend.toolchain import toolchain
 from latebind.backend.zig import find_zig
 from latebind.verify.cases.machine import NOT_SUPPORTED
-from ci.machines import wine, wine_arm64
-from ci.machines.emulator import Limits
-from ci.machines.macos import machine as macos
 from tests.support.building import LOADER_TESTS, build, program, tree_name
 from tests.support.needs import available
 from tests.support.programs import run_checked, run_program

@@ -24,8 +24,8 @@ from loadcheck.audit import audit_here
 from loadcheck.engine.pool import Died, Pool, WorkerLimits, default_jobs
 from loadcheck.errors import InputError
 from loadcheck.reports.render import RENDERERS
-from tests.support.mutation import mutate_subject
 from tests.support.client import write_portable
+from tests.support.mutation import mutate_subject
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "loadcheck"))  # another part of `tests`
 from corpus.packages import universal  # of there

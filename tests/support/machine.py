@@ -6,9 +6,9 @@ import fcntl
 
 import pytest
 
+from ci.machines import table
 from latebind.verify.cases.installers import foreign_installer, installer
 from latebind.verify.cases.machine import machines
-from ci.machines import table
 from tests.support.emulated import cache
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from ci.machines import NotAvailableError, dotnet_sdk, mono, ort_header
 from latebind.backend.targets import Rid, host_rid, target, zig_triple
 from latebind.backend.zig import find_zig
-from ci.machines import NotAvailableError, dotnet_sdk, mono, ort_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

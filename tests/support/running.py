@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from corpus.processes import assert_refused, assert_success, run_checked, run_program
 
+from corpus.processes import assert_refused, assert_success, run_checked, run_program
 from latebind.errors import NotRun
 
 __all__ = ["CLI", "assert_refused", "assert_success", "make_environment", "not_run", "run_checked", "run_program"]

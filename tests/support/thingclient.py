@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.needs import require_programs
 from tests.support.client import CONFIG, copy_client, read_client, write_files
+from tests.support.needs import require_programs
 from tests.support.running import run_checked
 
 DESCRIBED = """

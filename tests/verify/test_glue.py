@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from ci.machines import table
+from tests.support.client import write_portable
 from tests.support.emulated import cache
 from tests.support.needs import require_programs
-from tests.support.client import write_portable
 from tests.support.running import CLI, run_checked, run_program
 
 pytestmark = [

@@ -10,7 +10,6 @@ import pytest
 
 from latebind.backend.targets import Rid
 from latebind.model import Case, Outcome, State
-from latebind.verify import runner
 from latebind.verify.cases.machine import Machine
 
 MACHINE = Machine(rid=Rid("win-arm64"), title="", command=("run",), level="glue", jobs=1)

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from latebind.pack.record import RECORD
 from ci.machines import chroot, windows_python, wine
 from ci.machines.emulator import Limits
+from latebind.pack.record import RECORD
+from tests.support.client import CONFIG, copy_client, edit
 from tests.support.emulated import cache
 from tests.support.needs import available
-from tests.support.client import CONFIG, copy_client, edit
 from tests.support.running import CLI, assert_refused, assert_success, run_checked, run_program
 
 pytestmark = pytest.mark.builds

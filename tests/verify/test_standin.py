@@ -10,10 +10,10 @@ import zipfile
 
 import pytest
 
-from latebind.tables.presets import preset
 from ci.machines import table
-from tests.support.emulated import cache
+from latebind.tables.presets import preset
 from tests.support.client import edit, members
+from tests.support.emulated import cache
 from tests.support.running import CLI, run_checked, run_program
 
 pytestmark = [

@@ -2,9 +2,8 @@
 
 import sys
 
-import pytest
-
 import models
+import pytest
 
 
 @pytest.fixture

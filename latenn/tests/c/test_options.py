@@ -4,9 +4,10 @@ import json
 import re
 from pathlib import Path
 
+import models
 import numpy as np
+import plugin_ep
 import pytest
-from onnx import TensorProto
 from c.test_latenn import (
     COMPUTE_FAILED,
     INVALID_ARGUMENT,
@@ -16,10 +17,10 @@ from c.test_latenn import (
     feed_line,
     run,
 )
+from onnx import TensorProto
 
 from tests.support.building import ROOT
 from tests.support.needs import official_header
-import models, plugin_ep
 
 __all__ = ["run"]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 
+import models
+import plugin_ep
 import pytest
 
 from tests.support.latenn import LATENN
 from tests.support.programs import run_checked
-import models, plugin_ep
 
 pytestmark = [
     pytest.mark.slow,

@@ -7,6 +7,7 @@ import gc
 import shutil
 import sys
 
+import models
 import numpy as np
 import onnx
 import pytest
@@ -15,7 +16,6 @@ from python.running import crowd, python
 from python.wrapping import attribute, made_session, older_session, refusal, session, tflite
 
 from tests.support.programs import assert_success
-import models
 
 onnxruntime = pytest.importorskip(
     "onnxruntime", reason="not run: onnxruntime is not installed: pip install onnxruntime"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import models
 import pytest
 
 from latebind.errors import NotRun
@@ -13,7 +14,6 @@ from tests.support.emulated import ORT_VERSIONS
 from tests.support.latenn import LATENN
 from tests.support.machine import environment, machine
 from tests.support.programs import run_checked
-import models
 
 __all__ = ["environment", "machine"]
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 
+import models
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
 from python.wrapping import attribute, older_session, refusal, session, tflite
-
-import models
 
 fuzz_customop = pytest.importorskip(
     "fuzz_customop", reason="not run: ai-edge-litert is not installed: pip install ai-edge-litert"

@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 from types import ModuleType
 
+import models
 import numpy as np
+import plugin_ep
 import pytest
 from python.running import in_process
 from python.wrapping import install_onnxruntime
-
-import models, plugin_ep
 
 X = np.array([-1, 2, 3], np.float32)
 

@@ -6,6 +6,7 @@ import logging
 import os
 from pathlib import Path
 
+import models
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
@@ -13,7 +14,6 @@ from python.running import python
 from python.wrapping import OLDER, install_onnxruntime
 
 from tests.support.building import runtime_library
-import models
 
 WARNING = "Removing initializer 'unused'"
 

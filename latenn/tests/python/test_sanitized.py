@@ -5,12 +5,12 @@ import shutil
 import sys
 from pathlib import Path
 
+import models
 import pytest
 from c.building import build_latenn
 
 from tests.support.building import runtime_library, system_compiler
 from tests.support.programs import run_program
-import models
 
 SOURCES = Path(__file__).resolve().parents[2] / "python"
 

@@ -6,13 +6,13 @@ import asyncio
 import sys
 from concurrent.futures import Future
 
+import models
 import numpy as np
 import pytest
 from python.running import in_process
 
 from tests.support.building import runtime_library
 from tests.support.programs import run_checked
-import models
 
 BOTH = pytest.mark.parametrize("accelerator", ["0", "1"])
 

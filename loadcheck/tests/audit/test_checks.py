@@ -1,4 +1,5 @@
 import pytest
+
 from corpus.cases import (
     hygiene,
     instructions,
@@ -20,7 +21,6 @@ from corpus.cases import (
     windows,
 )
 from corpus.cases.case import check_case
-
 from loadcheck.audit import audit_here
 from loadcheck.engine.catalog import FAMILIES, own_checks
 from loadcheck.model import PROFILES

@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
 from corpus import hostile
 from corpus.processes import run_program
-
 from loadcheck.audit import audit_here, audit_paths
 from loadcheck.engine.pool import Pool, WorkerLimits
 

@@ -1,9 +1,9 @@
 import shutil
 
 import pytest
+
 from corpus.packages import GLIBC, GOOD, USER
 from corpus.processes import run_checked
-
 from loadcheck.binary import Export, Import, read_image, sniff
 from loadcheck.errors import InputError
 

@@ -20,11 +20,11 @@ from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.installation import find_commit, list_requirements
+from latebind.system.files import write_text
 from latebind.system.git import ask_git
 from latebind.system.log import LOG
 from latebind.tables.presets import preset, presets
 from latebind.templates import render
-from latebind.system.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

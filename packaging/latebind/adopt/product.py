@@ -10,23 +10,16 @@ from packaging.utils import canonicalize_name
 from latebind.checks.policy import BindingPolicy
 from latebind.config.described import libraries
 from latebind.tables.presets import presets
-from loadcheck.api import audit_paths
-from loadcheck.facts import is_glibc
-from loadcheck.facts import platforms
-from loadcheck.api import Choice
-from loadcheck.api import fits_any
-from loadcheck.facts import find_reader
-from loadcheck.api import requirement_rows
-from loadcheck.facts import kind_of, read_package
+from loadcheck.api import Choice, audit_paths, fits_any, requirement_rows
+from loadcheck.facts import find_reader, is_glibc, kind_of, platforms, read_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.facts import Image
     from loadcheck import Finding
-    from loadcheck.facts import Contents, File
+    from loadcheck.facts import Contents, File, Image
 
 _STUB = "LATEBIND_RECORD"
 """A text that every stub contains: a variable that it reads."""

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from latebind.errors import BuildError
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.folders import explain_full_disk
 from latebind.system.run import run
 from latebind.tables.presets import presets
-from latebind.system.decoding import DECODE_ERRORS
 from loadcheck.api import fits_any
 
 _API = ".cmake/api/v1"

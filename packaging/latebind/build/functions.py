@@ -16,8 +16,8 @@ from latebind.config.described import NUMBERS
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.system.run import run, tail
 from latebind.tables.presets import FunctionTable
-from loadcheck.facts import read_image
 from latebind.text import plural
+from loadcheck.facts import read_image
 
 if TYPE_CHECKING:
     from loadcheck.facts import Image

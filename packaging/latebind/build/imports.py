@@ -28,10 +28,9 @@ from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError, InputError
 from latebind.filenames import WHEEL_MANIFEST
-from loadcheck.facts import ZipReader
-from loadcheck.facts import read_images
 from latebind.system.decoding import DECODE_ERRORS
 from loadcheck import Sha256
+from loadcheck.facts import ZipReader, read_images
 
 ON_TRUST = "unknown toolchain"
 """The toolchain of a folder that does not describe itself."""

@@ -11,8 +11,8 @@ from latebind.backend.targets import Target, target
 from latebind.config.config import Config
 from latebind.config.package import list_missing_exports
 from latebind.errors import BuildError
-from loadcheck.facts import Image, floors, read_images
 from latebind.text import plural
+from loadcheck.facts import Image, floors, read_images
 
 _SHOWN = 3
 _NAMED = 10

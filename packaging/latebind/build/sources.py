@@ -17,8 +17,8 @@ from latebind.backend.files import digest
 from latebind.backend.tree import Folders, hash_file, hash_tree, list_tree
 from latebind.config.config import Config
 from latebind.config.project import MSBUILD_OUTPUTS, Project
-from latebind.system.resources import cmake_dir
 from latebind.system.decoding import DECODE_ERRORS
+from latebind.system.resources import cmake_dir
 
 _NATIVE = re.compile(
     r"CMakeLists\.txt|.*\.(asm|c|c\+\+|cc|cmake|cpp|cu|cuh|cxx|def|h|h\+\+|hh|hpp|hxx|in|inc|inl|ipp|m|mm|pxd|pyx|s|tcc|tpp)",

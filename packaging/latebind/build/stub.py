@@ -26,10 +26,10 @@ from latebind.build.stages import swap_in
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError, LatebindError
 from latebind.fill import fill
+from latebind.system.files import write_text
 from latebind.system.log import LOG
 from latebind.system.run import run, tail
 from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table
-from latebind.system.files import write_text
 from latebind.text import DOCS, plural
 
 if TYPE_CHECKING:

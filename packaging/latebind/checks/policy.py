@@ -15,10 +15,9 @@ from packaging.utils import canonicalize_name
 from latebind.config.described import DescribedFile, libraries
 from latebind.errors import InputError
 from latebind.formats import name_projects
-from latebind.tables.presets import RuntimePreset, preset, presets
 from latebind.system.decoding import DECODE_ERRORS
-from loadcheck.api import Choice, read_codes
-from loadcheck.api import Policy, Waiver, fits_any
+from latebind.tables.presets import RuntimePreset, preset, presets
+from loadcheck.api import Choice, Policy, Waiver, fits_any, read_codes
 
 if TYPE_CHECKING:
     from latebind.config.config import Config

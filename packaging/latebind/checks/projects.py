@@ -16,18 +16,14 @@ from packaging.utils import canonicalize_name
 
 from latebind.checks.policy import TWINS, find_rules
 from latebind.config.package import list_missing_exports
-from loadcheck.facts import read_version
-from loadcheck.facts import CXX, FIX_ON_MACOS, list_offered_exports
-from loadcheck.facts import TwinFacts, package_readers
-from loadcheck.api import INSTALLED, Hit, Hits, Skip, check
-from loadcheck.api import first as first_of
-from loadcheck.api import some
 from latebind.text import plural
+from loadcheck.api import INSTALLED, Hit, Hits, Skip, check, some
+from loadcheck.api import first as first_of
+from loadcheck.facts import CXX, FIX_ON_MACOS, TwinFacts, list_offered_exports, package_readers, read_version
 
 if TYPE_CHECKING:
-    from loadcheck.facts import Format, Image
     from loadcheck.api import Policy
-    from loadcheck.facts import Contents, File
+    from loadcheck.facts import Contents, File, Format, Image
 
 _WITH_TAGS = "wheel"
 """What is for the targets in its name alone, so that others of the same name have the rest."""

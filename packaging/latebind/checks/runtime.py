@@ -14,13 +14,9 @@ from packaging.utils import canonicalize_name
 
 from latebind.checks.policy import TWINS, BindingPolicy, find_rules
 from latebind.checks.supplier import list_suppliers, suppliers
-from loadcheck.facts import platforms
-from loadcheck.api import Policy, fits_any
-from loadcheck.api import ARCHIVES, Hit, Hits, Skip, check
-from loadcheck.api import requirement_rows
-from loadcheck.api import links, own_name, some
-from loadcheck.facts import GRAFTED, PROVIDER_ENTRY, Contents, File
 from latebind.text import DOCS, human_size, plural
+from loadcheck.api import ARCHIVES, Hit, Hits, Policy, Skip, check, fits_any, links, own_name, requirement_rows, some
+from loadcheck.facts import GRAFTED, PROVIDER_ENTRY, Contents, File, platforms
 
 if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset

@@ -8,8 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from latebind.registry import collect
-from loadcheck.api import Hit
-from loadcheck.api import comparable_version
+from loadcheck.api import Hit, comparable_version
 
 if TYPE_CHECKING:
     from latebind.checks.policy import BindingPolicy

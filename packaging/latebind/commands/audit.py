@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from latebind.commands.common import Add, describe_dist, new_folder, open_project
 from latebind.errors import LatebindError
-from loadcheck.api import choose_checks, load_baseline, print_report
 from loadcheck import declare_audit
+from loadcheck.api import choose_checks, load_baseline, print_report
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
@@ -68,8 +68,7 @@ def _explain(code: str) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    from loadcheck.api import explain
-    from loadcheck.api import render_page
+    from loadcheck.api import explain, render_page
 
     page = render_page(explain(code))
     console = Console()

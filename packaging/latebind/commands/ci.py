@@ -38,8 +38,8 @@ def _ci(arguments: argparse.Namespace) -> int:
         render_workflow,
     )
     from latebind.config.file import standalone_text, tables_of
-    from latebind.system.folders import find_repository
     from latebind.system.files import replacing
+    from latebind.system.folders import find_repository
 
     if arguments.check and (arguments.force or arguments.reusable):
         raise LatebindError("--force and --reusable would have no effect with --check", advice="Leave them out.")
@@ -76,8 +76,8 @@ def _ci(arguments: argparse.Namespace) -> int:
 
 def _keep_edits(file: Path, new: str, repository: Path) -> str:
     """Keep a workflow that is about to be replaced, unless git has it; which of its lines go."""
-    from latebind.system.git import ask_git
     from latebind.system.files import write_text
+    from latebind.system.git import ask_git
     from latebind.text import plural
 
     if not file.exists() or (old := file.read_bytes().decode("utf-8-sig", "replace")) == new:

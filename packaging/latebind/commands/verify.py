@@ -142,8 +142,8 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.preconditions import refuse_missing
     from latebind.verify.choose import choose_cases, list_cases
     from latebind.verify.packages import find_packages
-    from latebind.verify.report.render import write_reports
     from latebind.verify.report.data import read_log
+    from latebind.verify.report.render import write_reports
     from latebind.verify.runner import verify
 
     request = _read_request(arguments, project)
@@ -230,8 +230,8 @@ def _leave_out_old_news(view: View, told: Path) -> View:
 
 
 def _gate(arguments: argparse.Namespace) -> int:
-    from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, list_package_files
     from latebind.verify.report.data import read_report
+    from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, list_package_files
 
     project = open_project(arguments)
     report = read_report(arguments.report or project.reports / "verify.json")

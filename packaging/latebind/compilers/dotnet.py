@@ -9,8 +9,8 @@ from xml.sax.saxutils import quoteattr
 
 from latebind.backend.programs import which
 from latebind.errors import NotRun, ToolError
-from latebind.system.run import run
 from latebind.system.files import write_text
+from latebind.system.run import run
 
 _VERSION_LIMIT = 120.0
 _VERSION = re.compile(r"\d+\.\d+\.\d+")

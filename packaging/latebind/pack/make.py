@@ -31,8 +31,8 @@ from latebind.pack.untracked import list_untracked
 from latebind.preconditions import refuse_missing
 from latebind.system.log import LOG
 from latebind.system.parallel import each
-from loadcheck import Sha256
 from latebind.text import plural
+from loadcheck import Sha256
 
 ELSEWHERE = (
     "checks",

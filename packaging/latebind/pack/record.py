@@ -16,9 +16,9 @@ import msgspec
 
 from latebind.backend.files import digest
 from latebind.errors import BuildError, NotRun
-from latebind.system.log import LOG
-from latebind.system.files import sha256, write_text
 from latebind.system.decoding import DECODE_ERRORS
+from latebind.system.files import sha256, write_text
+from latebind.system.log import LOG
 
 RECORD = ".packed.json"
 

@@ -22,10 +22,10 @@ from latebind.release.contradictions import Contradiction, contradictions, find_
 from latebind.release.derive import Derived, derive
 from latebind.release.facts import EarlierRelease, Origin, read_earlier
 from latebind.release.tag import Tag, check_tag
-from latebind.system.folders import replacing_folder
-from latebind.verify.report.gate import group_blockers
-from latebind.verify.report.data import read_report
 from latebind.system.files import sha256
+from latebind.system.folders import replacing_folder
+from latebind.verify.report.data import read_report
+from latebind.verify.report.gate import group_blockers
 
 _SHOWN = 20
 

@@ -15,10 +15,8 @@ from latebind.errors import InputError
 from latebind.formats import find_format
 from latebind.model import Artifact
 from latebind.system.files import sha256
-from loadcheck.facts import is_managed, read_images, sniff
-from loadcheck.facts import list_offered_exports
-from loadcheck.facts import iter_members
 from loadcheck import Sha256
+from loadcheck.facts import is_managed, iter_members, list_offered_exports, read_images, sniff
 
 _RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
 

@@ -13,6 +13,7 @@ from latebind.config.project import Project
 from latebind.errors import InputError, NotRun
 from latebind.system.log import LOG
 from latebind.tables.wheelkinds import own_abi_python
+from latebind.text import plural
 from latebind.verify.cases.consumer import find_consumer, find_registry
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, move_lines, questions
 from latebind.verify.cases.index import ask, describe_older_latest
@@ -20,7 +21,6 @@ from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import in_shard, is_selected
-from latebind.text import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,11 +17,11 @@ from latebind.model import Artifact
 from latebind.pack.make import pack
 from latebind.pack.record import list_changes, read_record
 from latebind.pack.render import not_made
+from latebind.system.files import sha256
 from latebind.system.log import LOG
 from latebind.verify.report.data import Provenance
-from latebind.system.files import sha256
-from loadcheck.facts import iter_members
 from loadcheck import Sha256
+from loadcheck.facts import iter_members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from latebind.system.emulation import find_emulator
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
+from latebind.text import plural, shorten
 from latebind.verify.cases.consumer import find_run
 from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import FILES, scenario
@@ -34,7 +35,6 @@ from latebind.verify.report.data import NEWER_THAN, Report, is_newer_minor, repo
 from latebind.verify.run.bench import Bench, try_case
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.supply import SHARED, Supply
-from latebind.text import plural, shorten
 
 if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from corpus.cases.case import Case, good
 from corpus.cases.jars import PLACE, SUPPLIER, hold_runtime, jar
-
 from latebind.checks.policy import BindingPolicy
 
 BOUND = BindingPolicy(bound={"acme:tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from corpus.cases.case import Case, good, wheel
-
 from latebind.checks.policy import BindingPolicy
 
 LIB = "latenn/liblatenn.so"

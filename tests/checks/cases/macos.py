@@ -26,7 +26,6 @@ from corpus.packages import (
     RUNTIME,
     universal,
 )
-
 from tests.checks.cases.projects import ONLY_LATENN
 
 CASES = [

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from corpus.cases.case import Case
 from corpus.cases.metadata import depends, requires
-
 from latebind.checks.policy import BindingPolicy
 
 MINIMUM = BindingPolicy(minimums={"onnxruntime": "1.19"})

@@ -10,7 +10,6 @@ from corpus.cases.layout import NATIVE, split
 from corpus.cases.npms import WHOLE
 from corpus.cases.sdks import AT_SO, SO, exporting, library, sdk
 from corpus.cases.symbols import LIB, F, of
-
 from latebind.checks.policy import BindingPolicy
 
 if TYPE_CHECKING:

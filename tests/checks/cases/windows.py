@@ -19,7 +19,6 @@ from corpus.cases.windows import (
     row,
 )
 from corpus.packages import RUNTIME, USER
-
 from tests.checks.cases.projects import ONLY_LATENN
 
 CASES = [

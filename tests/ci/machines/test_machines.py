@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from latebind.system.processes import TREE
 from ci.machines import NotAvailableError, emulator, print_made, qemu, windows_python, wine
 from ci.machines.__main__ import main
+from latebind.system.processes import TREE
 
 ROOT = Path(__file__).parents[2]
 

@@ -18,7 +18,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: Debian
 
 
 def call(dest, path):
-    return run_program(sys.executable, "-m", "ci.machines", dest, "mono", cwd=ROOT, env={**os.environ, "PATH": str(path)})
+    return run_program(
+        sys.executable, "-m", "ci.machines", dest, "mono", cwd=ROOT, env={**os.environ, "PATH": str(path)}
+    )
 
 
 @pytest.mark.slow

@@ -2,8 +2,8 @@
 
 import pytest
 
-from latebind.headers import Headers, write_headers
 from ci.machines import ort_header
+from latebind.headers import Headers, write_headers
 
 
 @pytest.fixture

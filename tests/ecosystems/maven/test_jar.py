@@ -9,8 +9,8 @@ import zipfile
 import pytest
 
 from latebind.backend.targets import targets
-from tests.support.needs import require_programs
 from tests.support.client import CONFIG, by_kind, copy_client, members, pack_project, rewritten, write_files
+from tests.support.needs import require_programs
 from tests.support.running import assert_refused, run_checked, run_program
 
 TABLE = """

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.needs import require_programs
-from tests.support.client import by_kind, copy_client, members, pack_project, write_files
 from tests.ecosystems.conftest import make_open_folder
 from tests.ecosystems.maven.test_jar import JAR_ONLY, LIBRARY, TABLE
+from tests.support.client import by_kind, copy_client, members, pack_project, write_files
+from tests.support.needs import require_programs
 from tests.support.running import run_checked, run_program
 
 pytestmark = pytest.mark.builds

@@ -12,8 +12,8 @@ from latebind.config.file import load
 from latebind.ecosystems.maven.programs import find_jdk
 from latebind.errors import LatebindError, NotRun
 from latebind.pack.planned import plan_packages
-from tests.support.needs import require_programs
 from tests.support.client import CONFIG, write_client
+from tests.support.needs import require_programs
 from tests.support.running import run_checked
 
 TABLE = 'maven = { group = "io.github.acme", name = "tiny" }\n'

@@ -15,10 +15,10 @@ from urllib.parse import unquote
 import pytest
 
 from loadcheck.readers.package_json import MANIFEST
+from tests.ecosystems.npm.test_pack import RIDS, project
+from tests.support.client import member, pack_project, write_files
 from tests.support.needs import require_programs
 from tests.support.npm_tools import install_tools
-from tests.support.client import member, pack_project, write_files
-from tests.ecosystems.npm.test_pack import RIDS, project
 from tests.support.running import run_program
 
 APPLICATION = {"name": "app", "version": "1.0.0", "private": True, "dependencies": {"@acme/tiny": "1.2.3"}}

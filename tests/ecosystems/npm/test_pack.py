@@ -17,7 +17,6 @@ from latebind.errors import BuildError
 from latebind.filenames import npm_file
 from latebind.pack.planned import plan_packages
 from loadcheck.audit import audit_here
-from tests.support.needs import require_programs
 from tests.support.client import (
     CONFIG,
     PORTABLE_CMAKE,
@@ -30,6 +29,7 @@ from tests.support.client import (
     write_client,
     write_files,
 )
+from tests.support.needs import require_programs
 from tests.support.running import run_program
 
 RIDS = ["linux-x64", "win-x64"]

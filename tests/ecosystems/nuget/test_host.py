@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
-from tests.support.needs import dotnet_environment
 from tests.support.client import write_files
+from tests.support.needs import dotnet_environment
 from tests.support.running import run_checked
 
 pytestmark = [

@@ -6,8 +6,8 @@ import tarfile
 
 import pytest
 
-from tests.support.client import pack_project
 from tests.ecosystems.conftest import verify_one
+from tests.support.client import pack_project
 from tests.support.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 pytestmark = pytest.mark.slow

@@ -9,9 +9,9 @@ import textwrap
 
 import pytest
 
-from tests.support.needs import require_programs
-from tests.support.client import by_kind, copy_client, edit, pack_project, write_files
 from tests.conftest import ROOT
+from tests.support.client import by_kind, copy_client, edit, pack_project, write_files
+from tests.support.needs import require_programs
 from tests.support.running import run_checked, run_program
 from tests.support.sdkclient import SDK, WITH_HEADER, write_sdk_client
 

@@ -9,8 +9,9 @@ import tarfile
 import zipfile
 
 import pytest
-from corpus.packages import universal
 
+from ci.machines import clang_cl
+from corpus.packages import universal
 from latebind.backend.targets import target
 from latebind.backend.toolchain import program
 from latebind.backend.zig import find_zig
@@ -24,10 +25,9 @@ from latebind.system.run import run
 from loadcheck.audit import audit_here, audit_paths
 from loadcheck.binary import read_images
 from loadcheck.engine.policy import Policy
-from ci.machines import clang_cl
+from tests.support.client import PORTABLE_CMAKE, by_kind, edit, hashes, member, members, pack_project
 from tests.support.emulated import cache
 from tests.support.needs import available, require_programs
-from tests.support.client import PORTABLE_CMAKE, by_kind, edit, hashes, member, members, pack_project
 from tests.support.running import run_checked, run_program
 from tests.support.sdkclient import SDK, WITH_HEADER, write_sdk_client
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ci.machines import arm64_python, qemu, windows_python, wine
+from ci.machines.emulator import Limits
 from latebind.backend.targets import host_rid
 from latebind.build.pythons import find_interpreter, list_exports
 from latebind.compilers.interpreters import interpreters
@@ -15,11 +17,9 @@ from latebind.errors import BuildError, ConfigError
 from latebind.pack.planned import plan_packages
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image
-from ci.machines import arm64_python, qemu, windows_python, wine
-from ci.machines.emulator import Limits
-from tests.support.needs import available
 from tests.support.client import by_kind, edit, members, pack_project
 from tests.support.moduleclient import write_module_client
+from tests.support.needs import available
 from tests.support.running import CLI, assert_refused, run_checked, run_program
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.13t")

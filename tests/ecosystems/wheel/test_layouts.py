@@ -14,9 +14,9 @@ from latebind.ecosystems.wheel import layouts
 from latebind.tables.presets import preset
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.situations import Situation
+from tests.conftest import ROOT
 from tests.support import needs
 from tests.support.client import write_files
-from tests.conftest import ROOT
 from tests.support.running import CLI, run_checked, run_program
 
 MINUTES = {"frozen-nuitka"}

@@ -16,10 +16,10 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from ci.gen import sabotage_page
 from latebind.config.file import load
 from latebind.system.run import run
 from loadcheck.archive import write_text
-from ci.gen import sabotage_page
 from tests.support.broken.layers import CONSUMERS, run_layers
 from tests.support.broken.table import CONTROL, WAYS
 

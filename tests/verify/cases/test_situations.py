@@ -4,8 +4,8 @@ from dataclasses import fields
 from types import SimpleNamespace
 
 import pytest
-from corpus.packages import Compiler
 
+from corpus.packages import Compiler
 from latebind.backend.targets import Rid
 from latebind.config.file import load
 from latebind.errors import InputError, NotRun

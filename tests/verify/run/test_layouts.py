@@ -16,7 +16,6 @@ from latebind.system.run import run
 from latebind.verify.cases import layouts
 from latebind.verify.cases.layouts import OLDER_FRAMEWORK, Application, layout, next_to_it, one_program
 from latebind.verify.run.bench import PhaseError
-from tests.support.needs import dotnet_environment
 from tests.support.client import members, rewritten
 from tests.support.dotnet_support import (
     NATIVE_FILES,
@@ -29,6 +28,7 @@ from tests.support.dotnet_support import (
     shared_library,
     without,
 )
+from tests.support.needs import dotnet_environment
 from tests.support.running import not_run, run_checked
 
 NATIVE = f"runtimes/{RID}/native/"

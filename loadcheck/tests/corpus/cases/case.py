@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from corpus.packages import Bench
-
 from loadcheck.audit import audit_here
 from loadcheck.engine.cause import cause_id, fingerprint
 from loadcheck.engine.policy import Policy, default_policy

@@ -6,6 +6,7 @@ import importlib.metadata
 import struct
 
 import pytest
+
 from corpus.cases.case import Case, bare, contents, good, made_by, shared, wheel
 from corpus.packages import GLIBC, Bench
 

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import lief
+
 from corpus.cases.case import Case, contents, dylib, mac, made_by, wheel
 from corpus.cases.tags import NEWER, STABLE, caller
 from corpus.packages import (
@@ -20,7 +21,6 @@ from corpus.packages import (
     passed_on,
     universal,
 )
-
 from loadcheck.engine.policy import Policy
 
 LIB = "latenn/liblatenn.dylib"

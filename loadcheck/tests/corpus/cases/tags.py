@@ -6,9 +6,9 @@ import struct
 from typing import TYPE_CHECKING
 
 import lief
+
 from corpus.cases.case import Case, dll, dylib, good, made_by, nupkg, wheel
 from corpus.packages import MAC_ARM, MAC_INTEL, Bench, pe
-
 from loadcheck.engine.policy import Policy
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.checks.supplier import Supplier, judge_range
 from latebind.ecosystems.maven.config import ECOSYSTEM
 from latebind.tables.presets import presets
-from loadcheck.api import Hit, Hits, check
-from loadcheck.api import some
+from loadcheck.api import Hit, Hits, check, some
 from loadcheck.facts import find_pom
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from latebind.checks.supplier import Supplier
 from latebind.filenames import npm_version
-from loadcheck.api import Hit
-from loadcheck.api import comparable_version
+from loadcheck.api import Hit, comparable_version
 from loadcheck.facts import read_manifest
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.semver import semantic_version
 from latebind.system.archive import Entry
 from latebind.system.log import LOG
-from loadcheck.facts import FEED_LIMIT
 from latebind.text import human_size
+from loadcheck.facts import FEED_LIMIT
 
 if TYPE_CHECKING:
     from latebind.ecosystems.nuget.managed import ManagedBuild

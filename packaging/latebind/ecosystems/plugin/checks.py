@@ -12,18 +12,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from latebind.tables.hosts import Host, hosts
-from loadcheck.facts import list_offered_exports
-from loadcheck.api import Hit, Hits, check
-from loadcheck.api import some
-from loadcheck.facts import native_place
-from loadcheck.facts import readable_nuspec
-from loadcheck.facts import parse_python
 from latebind.text import plural
+from loadcheck.api import Hit, Hits, check, some
+from loadcheck.facts import list_offered_exports, native_place, parse_python, readable_nuspec
 
 if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.facts import Image
-    from loadcheck.facts import Contents, File
+    from loadcheck.facts import Contents, File, Image
 
 
 _LIBRARY = re.compile(r"[\w.+-]+\.(so(\.\d+)*|dll|dylib)")

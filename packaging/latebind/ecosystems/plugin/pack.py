@@ -24,9 +24,9 @@ from latebind.ecosystems.wheel.pack import plan_wheels
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.system.archive import Entry, write_zip
+from latebind.system.files import write_text
 from latebind.system.resources import cmake_dir
 from latebind.templates import render
-from latebind.system.files import write_text
 from loadcheck.facts import read_images
 
 if TYPE_CHECKING:

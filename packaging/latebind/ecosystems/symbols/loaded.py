@@ -10,10 +10,8 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loadcheck.facts import ElfFile
-from loadcheck.facts import MachoFile
-from loadcheck.facts import PEEK, sniff
 from latebind.errors import InputError
+from loadcheck.facts import PEEK, ElfFile, MachoFile, sniff
 
 _PT_LOAD = 1
 _SECTION_HEADERS = (slice(40, 48), slice(58, 64))

@@ -24,10 +24,10 @@ from latebind.ecosystems.symbols.loaded import Loaded, read_loaded, with_id
 from latebind.errors import INPUT_ERRORS, NotRun
 from latebind.filenames import symbols_file
 from latebind.system.archive import Entry, write_zip
-from latebind.system.run import run
 from latebind.system.files import sha256
-from loadcheck.facts import SYMBOLS_MANIFEST
+from latebind.system.run import run
 from latebind.text import DOCS
+from loadcheck.facts import SYMBOLS_MANIFEST
 
 _REASON = "no-symbols"
 _TIME_LIMIT = 600.0

@@ -19,6 +19,7 @@ from latebind.compilers.interpreters import choose
 from latebind.errors import LatebindError, NotRun
 from latebind.filenames import distribution
 from latebind.model import Artifact
+from latebind.system.files import sha256
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
@@ -26,7 +27,6 @@ from latebind.verify.cases.installers import consumer_environment, installer_env
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import Environment, empty_environment, runtime_libraries
 from loadcheck.facts import ZipReader
-from latebind.system.files import sha256
 
 if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench

@@ -48,9 +48,9 @@ from latebind.config.project import Project, find_project, read_project
 from latebind.ecosystems.wheel.metadata import WORKDIR_VARIABLE, metadata_fields, page_fields
 from latebind.ecosystems.wheel.recipe import wheel_recipe
 from latebind.errors import BuildError
+from latebind.system.files import write_text
 from latebind.system.lock import exclusive
 from latebind.system.resources import cmake_dir
-from latebind.system.files import write_text
 
 _FORCED = ("force_include", "shared_data", "shared_scripts", "extra_metadata")
 """Tables of hatchling's configuration that name files and folders, wherever they are."""

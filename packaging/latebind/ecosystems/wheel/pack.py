@@ -34,10 +34,10 @@ from latebind.ecosystems.wheel.metadata import WORKDIR_VARIABLE
 from latebind.errors import BuildError, ToolError
 from latebind.filenames import sdist_file, tag, wheel_file
 from latebind.system.archive import unpack_tar
+from latebind.system.files import replacing, sha256
 from latebind.system.lock import HELD_VARIABLE
 from latebind.system.run import run
 from latebind.tables.wheelkinds import own_abi_python
-from latebind.system.files import replacing, sha256
 
 _TIME_LIMIT = 1800.0
 _SHOWN = 5

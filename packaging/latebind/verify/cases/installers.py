@@ -20,9 +20,9 @@ from latebind.backend.programs import which
 from latebind.backend.targets import Rid, host_rid, like_host, target, targets
 from latebind.backend.tree import link_or_copy
 from latebind.errors import NotRun, ToolError
+from latebind.system.files import write_text
 from latebind.system.log import LOG
 from latebind.system.run import run
-from latebind.system.files import write_text
 
 if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine

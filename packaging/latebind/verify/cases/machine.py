@@ -20,8 +20,8 @@ from latebind.model import Level  # msgspec reads the types
 from latebind.system.emulation import find_emulator
 from latebind.system.parallel import each
 from latebind.system.run import run
-from latebind.verify.cases.installers import consumer_environment
 from latebind.text import DOCS
+from latebind.verify.cases.installers import consumer_environment
 
 MACHINES_VARIABLE = "LATEBIND_MACHINES"
 _FOLDER = ".machines"

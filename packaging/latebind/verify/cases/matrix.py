@@ -11,9 +11,9 @@ from typing import Any
 from latebind.backend.targets import Rid, target
 from latebind.config.config import Config
 from latebind.errors import InputError
+from latebind.text import plural
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, is_too_old, list_lines
 from latebind.verify.cases.index import Answers
-from latebind.text import plural
 
 MAX_JOBS = 256
 """Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""

@@ -14,9 +14,9 @@ from packaging.version import InvalidVersion, Version
 from latebind.backend.targets import Rid, targets
 from latebind.errors import NOT_RUN_REASONS
 from latebind.model import State
+from latebind.text import plural, printable
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.report.data import NEWER_THAN, CaseResult, Report
-from latebind.text import plural, printable
 
 _BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
 """Scenarios with a table of versions of their own."""

@@ -10,14 +10,12 @@ from latebind.errors import NotRun
 from latebind.model import Outcome, State
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run
-from latebind.text import ending
+from latebind.text import ending, plural
 from latebind.verify.cases.machine import NOT_SUPPORTED
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import with_output
-from loadcheck.facts import read_images
-from loadcheck.facts import PEEK, sniff
-from latebind.text import plural
+from loadcheck.facts import PEEK, read_images, sniff
 
 _SOURCE = Path(__file__).parent.parent / "loading"
 _MODULE = "PyInit_"

@@ -15,9 +15,9 @@ from latebind.backend.tree import hash_file, hash_tree, is_scratch
 from latebind.config.project import MSBUILD_OUTPUTS, Outputs
 from latebind.fingerprint import OF_AUDITS, fingerprint
 from latebind.model import Artifact, Outcome
-from latebind.verify.cases.consumer import find_consumer
-from latebind.system.files import write_text
 from latebind.system.decoding import DECODE_ERRORS
+from latebind.system.files import write_text
+from latebind.verify.cases.consumer import find_consumer
 
 if TYPE_CHECKING:
     from latebind.config.document import Document

@@ -21,11 +21,10 @@ from packaging.version import Version
 from latebind.backend.targets import target
 from latebind.config.verification import ANY_VERSION
 from latebind.errors import InputError, ToolError
-from latebind.system.run import run
-from latebind.text import decisive_line, ending
-from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
 from latebind.system.files import sha256
-from latebind.text import DOCS
+from latebind.system.run import run
+from latebind.text import DOCS, decisive_line, ending
+from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

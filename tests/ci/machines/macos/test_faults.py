@@ -2,10 +2,10 @@
 
 import pytest
 
-from latebind.verify.cases.machine import NOT_SUPPORTED
 from ci.machines.macos import image, machine
-from tests.support.needs import available
+from latebind.verify.cases.machine import NOT_SUPPORTED
 from tests.native.test_functions_stub import compile_c
+from tests.support.needs import available
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 

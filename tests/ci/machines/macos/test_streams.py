@@ -3,8 +3,8 @@
 import pytest
 
 from ci.machines.macos import machine
-from tests.support.building import needed_compiler
 from tests.ci.machines.macos.test_faults import compile_text, run
+from tests.support.building import needed_compiler
 from tests.support.running import run_checked
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

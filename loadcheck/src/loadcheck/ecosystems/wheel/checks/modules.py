@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from loadcheck.engine import platforms, symbols
-from loadcheck.engine.registry import Hit, Hits, Skip, check
-from loadcheck.engine.wording import some
 from loadcheck.ecosystems.wheel.checks.served import (
     find_missing,
     format_minors,
@@ -15,6 +12,9 @@ from loadcheck.ecosystems.wheel.checks.served import (
     list_served,
     list_versioned_twins,
 )
+from loadcheck.engine import platforms, symbols
+from loadcheck.engine.registry import Hit, Hits, Skip, check
+from loadcheck.engine.wording import some
 from loadcheck.tables import pythonabi
 from loadcheck.text import plural
 
