@@ -23,7 +23,7 @@ if __name__ == "__main__":
 import nox  # noqa: E402  # the bootstrap installs it
 import nox.project  # noqa: E402
 
-from machines import NotAvailableError, dotnet_sdk, jdk, mono  # noqa: E402
+from ci.machines import NotAvailableError, dotnet_sdk, jdk, mono  # noqa: E402
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -37,16 +37,16 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 EVERY_STEP = (("build",), ("pack",), ("audit", "--output", "reports"), ("verify",))
 WITHOUT_TOOLS = ("build", "matrix")
-"""Commands that need neither a .NET SDK nor a JDK. Audit and gate ask whether packages are out of date, as made by these."""
+"""Commands that need neither a .NET SDK nor a JDK: audit and gate ask whether what these made is out of date."""
 COMMIT = "not slow and not emulated and not workflows and not libraries"
 QUICK = f"not builds and {COMMIT}"
 MACHINES = ".latebind/machines"
 BENCHES = {
-    "audit": "bench/audit.py",
-    "pack": "bench/pack.py",
+    "audit": "ci/bench/audit.py",
+    "pack": "ci/bench/pack.py",
     "latency": "latenn/bench/latency.py",
-    "stub": "bench/stub.py",
-    "startup": "bench/startup.py",
+    "stub": "ci/bench/stub.py",
+    "startup": "ci/bench/startup.py",
 }
 
 
@@ -58,7 +58,7 @@ def latenn(session: nox.Session) -> None:
     arguments = list(session.posargs)
     # A runner for one target needs no other's machine.
     if verifies_all and not {"--machines", "--target"} & {*arguments} and not os.environ.get("LATEBIND_MACHINES"):
-        session.run("python", "-m", "machines", MACHINES)
+        session.run("python", "-m", "ci.machines", MACHINES)
         arguments += ["--machines", MACHINES]
     for command in [arguments] if arguments else EVERY_STEP:
         tools = ("dotnet", "jdk", *(["mono"] if verifies_all else [])) if command[0] not in WITHOUT_TOOLS else ()
@@ -163,19 +163,17 @@ def bench(session: nox.Session) -> None:
     options = [option for option in session.posargs if option not in BENCHES]
     for name in named or BENCHES:
         session.run("python", BENCHES[name], "--write", *options, env=find_tools(session, "dotnet"))
-    session.run("python", "bench/report.py")
+    session.run("python", "ci/bench/report.py")
 
 
 @nox.session
-def research(session: nox.Session) -> None:
-    """Run a program of research/ or loadcheck/accuracy/: `-- sabotage --write`, `-- truth --check`."""
+def module(session: nox.Session) -> None:
+    """Run a program of the repository: `-- ci.compare wheelhouse dist`, `-- accuracy.truth --check`."""
     install(session, "native", "verify", groups=("test", "machines"))
     if not session.posargs:
-        session.error("name a program of research/: python3 noxfile.py -s research -- truth")
-    name, *arguments = session.posargs
-    folder = "accuracy" if (ROOT / f"loadcheck/accuracy/{name}.py").is_file() else "research"
+        session.error("name a module: python3 noxfile.py -s module -- accuracy.truth")
     environment = {**find_tools(session, "dotnet"), "PYTHONPATH": str(ROOT / "loadcheck")}
-    session.run("python", "-m", f"{folder}.{name}", *arguments, env=environment)
+    session.run("python", "-m", *session.posargs, env=environment)
 
 
 @nox.session
@@ -216,7 +214,7 @@ def choose_tests(session: nox.Session, chosen: str) -> tuple[str, ...]:
 
 def list_c_sources(session: nox.Session) -> list[str]:
     """The C files of the project, without those that builds and runs left in ignored folders."""
-    folders = ("loader", "latenn", "templates", "tests/native", "testing", "machines", "packaging")
+    folders = ("loader", "latenn", "templates", "tests/native", "tests/support", "ci", "packaging")
     listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
     names = str(session.run(*listing, silent=True, stderr=None, external=True, log=False)).splitlines()
     return sorted(name for name in names if name.endswith((".c", ".h", ".hpp")) and (ROOT / name).is_file())

@@ -13,12 +13,12 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class LoaderHeaders(BuildHookInterface[Any]):
-    """Runs ci/gen_loader.py, which an sdist lacks."""
+    """Runs ci/gen/loader_headers.py, which an sdist lacks."""
 
     @property
     def is_checkout(self) -> bool:
         """Whether the generator is here."""
-        return Path(self.root, "ci", "gen_loader.py").is_file()
+        return Path(self.root, "ci", "gen", "loader_headers.py").is_file()
 
     def dependencies(self) -> list[str]:
         """What the generator imports and runs: latebind's own requirements, and clang-format."""
@@ -32,6 +32,6 @@ class LoaderHeaders(BuildHookInterface[Any]):
         """Write the headers before they are collected."""
         if self.is_checkout:
             sys.path[:0] = [self.root, *(str(Path(self.root, name)) for name in ("packaging", "loadcheck/src"))]
-            from ci import gen_loader  # noqa: PLC0415  # an sdist has no generator
+            from ci.gen import loader_headers  # noqa: PLC0415  # an sdist has no generator
 
-            gen_loader.write_headers()
+            loader_headers.write_headers()

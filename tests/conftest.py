@@ -1,4 +1,4 @@
-"""Fixtures that more than one part of latebind's tests needs. testing/plugin.py has those that latenn's need, too."""
+"""Fixtures that more than one part of latebind's tests needs. support/plugin.py has those that latenn's need, too."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from machines import chromium
-from tests.client import built_wheel, copy_packed, pack_project, write_client
+from ci.machines import chromium
+from tests.support.client import built_wheel, copy_packed, pack_project, write_client
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -56,7 +56,7 @@ def links(tmp_path_factory):
 @pytest.fixture(scope="session")
 def read_assembly(tmp_path_factory):
     """Reads an assembly or its symbols; skips without a .NET SDK."""
-    from testing.dotnet_reader import assembly_reader  # noqa: PLC0415  # few tests need what it imports
+    from tests.support.dotnet_reader import assembly_reader  # noqa: PLC0415  # few tests need what it imports
 
     return assembly_reader(tmp_path_factory.mktemp("reader"))
 

@@ -14,7 +14,7 @@ import yaml
 
 from latebind import action
 from tests.conftest import ROOT
-from tests.programs import run_checked, run_program
+from tests.support.running import run_checked, run_program
 
 
 @pytest.fixture

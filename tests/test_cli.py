@@ -16,9 +16,9 @@ import pytest
 from latebind.cli import _parser
 from latebind.commands.completion import _actions
 from latebind.pack.record import RECORD
-from testing.needs import require_programs
-from tests.client import CMAKE, CONFIG, SOURCE, edit, write_client
-from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
+from tests.support.client import CMAKE, CONFIG, SOURCE, edit, write_client
+from tests.support.needs import require_programs
+from tests.support.running import CLI, assert_refused, assert_success, run_checked, run_program
 
 
 def snapshot(folder):

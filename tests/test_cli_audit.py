@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from tests.client import write_client
-from tests.programs import assert_refused, assert_success
+from tests.support.client import write_client
+from tests.support.running import assert_refused, assert_success
 
 DESCRIPTION = """
 name = "murmur"

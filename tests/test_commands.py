@@ -9,7 +9,7 @@ import pytest
 from latebind.cli import _parser, main
 from latebind.commands.completion import SHELLS
 from latebind.commands.examples import EXAMPLES
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 
 def commands():

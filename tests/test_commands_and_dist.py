@@ -7,8 +7,8 @@ import pytest
 
 from latebind.pack.record import RECORD
 from latebind.tables.targets import host_rid
-from tests.client import edit, write_portable
-from tests.programs import assert_success
+from tests.support.client import edit, write_portable
+from tests.support.running import assert_success
 
 OTHER = "linux-arm64" if host_rid() != "linux-arm64" else "linux-x64"
 SMOKE = """\

@@ -12,17 +12,17 @@ import msgspec
 import pytest
 from packaging.requirements import Requirement
 
-from ci import docs_site
+from ci.gen import docs_site
 from latebind import errors
 from latebind.cli import _parser
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, _properties
 from latebind.system.resources import cmake_dir
 from latebind.verify.cases import scenarios
 from latebind.verify.cases.layouts import LAYOUTS
-from testing.building import build, configure, needed_compiler
-from testing.needs import runtime_folder
 from tests.conftest import ROOT
-from tests.programs import run_program
+from tests.support.building import build, configure, needed_compiler
+from tests.support.needs import runtime_folder
+from tests.support.running import run_program
 
 DOCS = ROOT / "docs"
 # What people wrote; docs/checks and docs/configuration*.md are generated.

@@ -9,8 +9,8 @@ import pytest
 
 from latebind import fingerprint
 from latebind.pack.pack import ELSEWHERE
-from tests.client import pack_project
-from tests.programs import run_checked
+from tests.support.client import pack_project
+from tests.support.running import run_checked
 
 TOPS = (fingerprint.PACKAGE, fingerprint.LOADCHECK)
 LISTING = """\

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from latebind.tables.targets import host_rid
-from testing.needs import official_header, require_programs, runtime_folder
-from tests.programs import assert_success, run_checked, run_program
+from tests.support.needs import official_header, require_programs, runtime_folder
+from tests.support.running import assert_success, run_checked, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linux-x64 is shown")]
 PAGE = (Path(__file__).resolve().parent.parent / "docs/howto/five-minutes.md").read_text("utf-8")

@@ -15,9 +15,9 @@ import pytest
 from latebind.errors import InputError, LatebindError
 from latebind.headers import extract_headers, get_headers, read_recorded, write_headers
 from latebind.tables.presets import preset
-from testing.needs import official_header, require_programs
-from tests.client import write_files
-from tests.programs import assert_refused, assert_success, run_checked
+from tests.support.client import write_files
+from tests.support.needs import official_header, require_programs
+from tests.support.running import assert_refused, assert_success, run_checked
 
 ORT = preset("onnxruntime")
 C_API = "#pragma once\n#define ORT_API_VERSION 21\n"

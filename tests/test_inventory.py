@@ -11,10 +11,10 @@ from latebind.inventory import find_contents, read_part
 from latebind.system.wheelfile import record_digest
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_here
-from testing.needs import zig
 from tests.build.test_sbom import FORMATS, lacks_minimum
-from tests.client import members, rewritten
-from tests.programs import assert_refused, run_checked, run_program
+from tests.support.client import members, rewritten
+from tests.support.needs import zig
+from tests.support.running import assert_refused, run_checked, run_program
 
 SOURCE = """\
 const char zlib[] = " deflate 1.3.1 Copyright 1995-2024 Jean-loup Gailly and Mark Adler ";

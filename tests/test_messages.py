@@ -36,7 +36,7 @@ def find_unreachable(source):
     ("source", "count"),
     [
         ('advice = "docs/verify.md describes machine files"', 1),
-        ('advice = f"make {it} again: python -m machines DEST."', 1),
+        ('advice = f"make {it} again: python -m ci.machines DEST."', 1),
         ('"""docs/verify.md describes the file."""', 0),
         ('advice = f"{DOCS}/verify.md describes machine files"', 0),
         ('advice = "Write it as https://github.com/latebind/latebind/blob/main/docs/verify.md describes."', 0),

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from testing.needs import require_programs
 from tests.conftest import ROOT
-from tests.programs import assert_success, make_environment, run_checked, run_program
+from tests.support.needs import require_programs
+from tests.support.running import assert_success, make_environment, run_checked, run_program
 
 PAGE = (ROOT / "docs/howto/other-builds.md").read_text("utf-8")
 FILE = re.compile(r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)

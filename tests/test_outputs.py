@@ -17,8 +17,8 @@ from latebind.errors import BuildError
 from latebind.pack.record import RECORD
 from latebind.reproduce import reproduce
 from latebind.tables.targets import target
-from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, write_files
-from tests.programs import assert_success
+from tests.support.client import CMAKE, CONFIG, PYPROJECT, SOURCE, write_files
+from tests.support.running import assert_success
 
 FLAT = CONFIG.replace('source = "native"', 'source = "."').replace('"python/tiny"', '".", name = "tiny"')
 FILES = {

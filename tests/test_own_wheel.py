@@ -15,9 +15,9 @@ from latebind.errors import LatebindError
 from latebind.system import resources
 from latebind.system.archive import unpack_tar
 from latebind.verify.kit import write_own_wheels
-from tests.client import built_wheel, members
 from tests.conftest import ROOT
-from tests.programs import assert_success, run_checked
+from tests.support.client import built_wheel, members
+from tests.support.running import assert_success, run_checked
 
 LARGEST = 1_275_000  # 210 kB are tables of names that the audit compares with
 CODE = (
@@ -71,7 +71,7 @@ def test_an_sdist_of_a_checkout_without_the_generated_headers_has_them_and_needs
     run_checked(*build)
     (sdist,) = tmp_path.glob("*.tar.gz")
     source = unpack_tar(sdist, tmp_path / "source")
-    assert not (source / "ci/gen_loader.py").exists()
+    assert not (source / "ci/gen/loader_headers.py").exists()
     assert members(built_wheel(source, tmp_path / "again")) == members(wheel)
 
 

@@ -11,9 +11,9 @@ from latebind.config.file import load
 from latebind.config.project import Project
 from latebind.pack.planned import plan_packages
 from latebind.tables.targets import target
-from tests.client import BOUND, CONFIG, PYPROJECT, edit, pack_project, write_client
-from tests.programs import assert_refused
-from tests.sdkclient import write_sdk_client
+from tests.support.client import BOUND, CONFIG, PYPROJECT, edit, pack_project, write_client
+from tests.support.running import assert_refused
+from tests.support.sdkclient import write_sdk_client
 
 ALL = ("linux-x64", "linux-arm64", "linux-musl-x64", "osx-arm64", "win-x64")
 HERE = ALL[:1]

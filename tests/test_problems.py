@@ -6,7 +6,7 @@ import pytest
 
 from latebind.commands.problems import print_error, print_problems
 from latebind.errors import LatebindError
-from tests.programs import run_program
+from tests.support.running import run_program
 
 
 def test_a_wrong_key_is_shown_with_its_file_and_help(tmp_path):

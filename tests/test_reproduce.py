@@ -7,8 +7,8 @@ import pytest
 from latebind.config.project import read_project
 from latebind.errors import LatebindError
 from latebind.reproduce import Difference, reproduce
-from tests.client import CMAKE, CONFIG, PYPROJECT, write_client
-from tests.programs import assert_success
+from tests.support.client import CMAKE, CONFIG, PYPROJECT, write_client
+from tests.support.running import assert_success
 
 
 @pytest.mark.slow

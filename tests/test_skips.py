@@ -7,12 +7,12 @@ from fnmatch import fnmatch
 
 import pytest
 
-from testing.plugin import unexpected_skips
 from tests.conftest import ROOT
-from tests.programs import run_program
+from tests.support.plugin import unexpected_skips
+from tests.support.running import run_program
 
 TOGETHER = ("tests", "loadcheck/tests")
-FOLDERS = (*TOGETHER, "testing", "latenn/tests")
+FOLDERS = (*TOGETHER, "latenn/tests")
 TEST = """import pytest
 def test_none():
     pass
@@ -34,7 +34,7 @@ def test_one():
 def test_an_unexpected_skip_fails_the_run(tmp_path, reason, status, workers):
     folder = tmp_path / "tests"
     folder.mkdir()
-    (folder / "conftest.py").write_text('pytest_plugins = ["testing.plugin"]\n', encoding="utf-8")
+    (folder / "conftest.py").write_text('pytest_plugins = ["tests.support.plugin"]\n', encoding="utf-8")
     (folder / "test_it.py").write_text(TEST.format(reason=reason), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "--rootdir", tmp_path, folder]
     env = {**os.environ, "LATEBIND_STRICT_SKIPS": "1", "PYTHONPATH": str(ROOT)}

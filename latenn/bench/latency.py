@@ -33,7 +33,7 @@ from measure import (  # noqa: E402
     write,
 )
 
-from machines.pinned import cache  # noqa: E402
+from ci.machines.pinned import cache  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable

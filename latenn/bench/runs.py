@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[1:1] = [str(ROOT / "bench"), str(ROOT)]
+sys.path[1:1] = [str(ROOT / "ci" / "bench"), str(ROOT)]
 from measure import spread  # noqa: E402
 
 models: Any = importlib.import_module("tests.models")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from testing.building import ROOT
-from testing.needs import official_header, require_programs
-from testing.programs import run_checked
+from tests.support.building import ROOT
+from tests.support.needs import official_header, require_programs
+from tests.support.programs import run_checked
 
 if TYPE_CHECKING:
     from pathlib import Path

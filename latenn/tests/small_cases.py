@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from testing.latenn import LATENN
+from tests.support.latenn import LATENN
 
 
 @cache

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from testing.building import ROOT
+from tests.support.building import ROOT
 
 LATENN = ROOT / "latenn"
 PAGE = LATENN / "docs" / "onnxruntime-options.md"

@@ -10,9 +10,9 @@ import zipfile
 import lief
 import pytest
 
-from testing.building import ROOT
-from testing.latenn import LATENN, copied_latenn, packed_latenn
-from testing.programs import assert_success, run_checked
+from tests.support.building import ROOT
+from tests.support.latenn import LATENN, copied_latenn, packed_latenn
+from tests.support.programs import assert_success, run_checked
 
 LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so\.2)$")
 LIMIT = 500 * 1024

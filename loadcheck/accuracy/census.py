@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ci.machines import pinned
 from loadcheck.audit import audit_paths
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
 from loadcheck.model import SEVERITIES
-from machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -66,7 +66,7 @@ class Error:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wheel:
-    """A package, its errors, and what each tool of research/peers.py that has read it reports: "" for nothing."""
+    """A package, its errors, and what each tool of peers.py that has read it reports: "" for nothing."""
 
     file: str
     part: str

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from accuracy import imports
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
-from machines import pinned
+from ci.machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

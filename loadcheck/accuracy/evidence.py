@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from machines import programs
+from ci.machines import programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,7 +4,7 @@
     python -m accuracy.peers --only N    the next N wheels
 
 A wheel that was not in the cache is deleted when all tools have read it. delocate asks for otool and lipo, which
-machines/llvm.py supplies. the site has the table as a page. Exit status: 0 all read, 1 some could not be downloaded.
+ci/machines/llvm.py supplies. the site has the table as a page. Exit status: 0 all read, 1 some could not be downloaded.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING
 from accuracy import census
 from packaging.utils import parse_wheel_filename
 
-from machines import llvm, pinned
+from ci.machines import llvm, pinned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 ROOT = Path(__file__).resolve().parents[2]
-REQUIREMENTS = ROOT / "bench" / "peers.txt"
+REQUIREMENTS = ROOT / "ci" / "bench" / "peers.txt"
 _SECONDS = 300
 _LARGEST = 10**9
 _SHOWN = 6

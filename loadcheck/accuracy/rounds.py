@@ -11,7 +11,7 @@ A row of the ledger is an error or a warning of the audit, or a failure that ano
 before anything was changed because of the round. What a thread says is written before the package is audited. A person
 fills in the verdict and its reason: `right`, `exaggerated` (true, but nothing fails) or `false` for a finding;
 `reported`, `missed` or `no failure` for what another tool says. A package is drawn for one round only, and never if the
-census has a wheel of its project. Run it as root: research/imports.py says why.
+census has a wheel of its project. Run it as root: loadcheck/accuracy/imports.py says why.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING
 
 from accuracy import census, drawing, imports, peers
 
+from ci.machines import pinned
 from loadcheck.audit import audit_paths
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
-from machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

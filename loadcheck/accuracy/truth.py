@@ -21,9 +21,9 @@ import msgspec
 from accuracy import evidence
 from packaging.utils import parse_wheel_filename
 
+from ci.machines import pinned
 from loadcheck.archive import write_text
 from loadcheck.audit import audit_paths
-from machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import defusedxml.ElementTree
 import pytest
-from tests.processes import assert_refused, assert_success, run_program
 
+from corpus.processes import assert_refused, assert_success, run_program
 from loadcheck.cli import main
 from loadcheck.engine.catalog import own_checks
 

@@ -1,4 +1,4 @@
-/* hidden.h: characters that are not shown as they are. Made by ci/hidden.py from loader/tables/hidden.toml. */
+/* hidden.h: characters that are not shown as they are. Made by ci/gen/hidden.py from loader/tables/hidden.toml. */
 #ifndef LATEBIND_HIDDEN_H
 #define LATEBIND_HIDDEN_H
 

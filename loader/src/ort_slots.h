@@ -1,4 +1,4 @@
-/* ort_slots.h: ONNX Runtime's function tables, written by ci/ort_slots.py from its own releases. */
+/* ort_slots.h: ONNX Runtime's function tables, written by ci/gen/ort_slots.py from its own releases. */
 
 /* clang-format off */
 

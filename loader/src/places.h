@@ -1,4 +1,4 @@
-/* places.h: where a runtime is looked for, in this order. Made by ci/places.py from loader/tables/places.toml. */
+/* places.h: where a runtime is looked for, in this order. Made by ci/gen/places.py from loader/tables/places.toml. */
 #ifndef LATEBIND_PLACES_H
 #define LATEBIND_PLACES_H
 

@@ -13,9 +13,9 @@ from latebind.adopt.ownbuild import Built, first_error
 from latebind.adopt.setuppy import add_to_setup, replace_library
 from latebind.adopt.trace import Call
 from latebind.tables.presets import library_files, preset
-from testing.needs import require_programs
 from tests.conftest import ROOT
-from tests.programs import assert_refused, assert_success, make_environment, run_checked
+from tests.support.needs import require_programs
+from tests.support.running import assert_refused, assert_success, make_environment, run_checked
 
 ORT = preset("onnxruntime")
 LIBRARIES = library_files()["portaudio"].parent

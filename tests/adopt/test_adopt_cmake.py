@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.client import copy_client, edit
-from tests.programs import assert_refused, assert_success
+from tests.support.client import copy_client, edit
+from tests.support.running import assert_refused, assert_success
 
 pytestmark = pytest.mark.builds
 

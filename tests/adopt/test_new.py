@@ -16,9 +16,9 @@ from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.release.changelog import find_section
 from latebind.tables.targets import host_rid
-from testing.needs import official_header
-from tests.client import edit
-from tests.programs import assert_refused, assert_success, run_checked
+from tests.support.client import edit
+from tests.support.needs import official_header
+from tests.support.running import assert_refused, assert_success, run_checked
 
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from defusedxml.ElementTree import fromstring
 
-from testing.needs import require_programs
-from testing.npm_tools import install_tools
-from tests.client import edit
-from tests.programs import CLI, run_checked, run_program
+from tests.support.client import edit
+from tests.support.needs import require_programs
+from tests.support.npm_tools import install_tools
+from tests.support.running import CLI, run_checked, run_program
 
 pytestmark = pytest.mark.builds
 

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from latebind.adopt.workflow import render_workflow
-from testing.needs import require_programs
-from tests.programs import assert_success, run_program
+from tests.support.needs import require_programs
+from tests.support.running import assert_success, run_program
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="not run: the jobs that publish run on Linux"),

@@ -15,8 +15,8 @@ from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.config.file import load_described
 from latebind.tables.presets import library_files, preset, presets
 from latebind.templates import render
-from testing.building import needed_compiler
-from tests.programs import run_checked
+from tests.support.building import needed_compiler
+from tests.support.running import run_checked
 
 SUPPLIED = [
     (name, distribution) for name, preset in presets().items() for distribution in preset.python.extras.values()

@@ -21,11 +21,11 @@ from latebind.adopt.workflow import (
     render_workflow,
 )
 from latebind.tables.actions import actions
-from testing.needs import require_programs
-from tests.client import edit
 from tests.conftest import ROOT
-from tests.programs import assert_refused, assert_success, run_checked, run_program
-from tests.rights import has_rights, list_violations
+from tests.support.client import edit
+from tests.support.needs import require_programs
+from tests.support.rights import has_rights, list_violations
+from tests.support.running import assert_refused, assert_success, run_checked, run_program
 
 KINDS = {
     "wheel": {"wheel": {"source": "python"}},

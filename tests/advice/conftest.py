@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.advice.following import find_advice, list_commands
-from tests.programs import assert_success
+from tests.support.running import assert_success
 
 
 class Advised:

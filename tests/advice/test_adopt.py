@@ -8,8 +8,8 @@ import tarfile
 import pytest
 
 from tests.advice.following import list_commands, list_options
-from tests.client import copy_client, write_files
-from tests.programs import assert_success, run_checked
+from tests.support.client import copy_client, write_files
+from tests.support.running import assert_success, run_checked
 
 pytestmark = pytest.mark.builds
 

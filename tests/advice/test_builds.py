@@ -10,8 +10,8 @@ import pytest
 from tests.advice.following import list_commands, list_settings, write_setting
 from tests.advice.test_commands import Z3
 from tests.advice.test_config import take_from
-from tests.client import BOUND, CLIENTS, CONFIG, copy_client, edit, rewritten, write_files
-from tests.programs import assert_success, run_checked
+from tests.support.client import BOUND, CLIENTS, CONFIG, copy_client, edit, rewritten, write_files
+from tests.support.running import assert_success, run_checked
 from tests.test_headers import make_repository
 
 pytestmark = pytest.mark.builds

@@ -9,9 +9,9 @@ import subprocess
 import pytest
 
 from tests.advice.following import list_commands, list_options, write_setting
-from tests.client import BOUND, CONFIG, edit, write_client, write_files
 from tests.conftest import ROOT
-from tests.programs import assert_success
+from tests.support.client import BOUND, CONFIG, edit, write_client, write_files
+from tests.support.running import assert_success
 
 RUNTIME_FILE = ROOT / "examples/own-runtime/latebind.toml"
 

@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from tests import epclient as provider
 from tests.advice.following import list_commands, list_settings, write_setting
-from tests.client import BOUND, CONFIG, edit, write_client
 from tests.conftest import ROOT
-from tests.programs import assert_success
+from tests.support import epclient as provider
+from tests.support.client import BOUND, CONFIG, edit, write_client
+from tests.support.running import assert_success
 from tests.test_headers import ORT, make_repository
 
 OWN = (ROOT / "examples/own-runtime/latebind.toml").read_text("utf-8").replace('python = "verify/smoke.py"', "")

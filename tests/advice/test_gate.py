@@ -8,8 +8,8 @@ import shutil
 import pytest
 
 from tests.advice.following import list_commands, list_settings, write_setting
-from tests.client import edit
-from tests.programs import assert_success
+from tests.support.client import edit
+from tests.support.running import assert_success
 
 pytestmark = [pytest.mark.slow, pytest.mark.builds]
 

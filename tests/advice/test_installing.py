@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from tests.advice.following import list_commands, list_settings, write_setting
-from tests.client import write_client
-from tests.programs import assert_success, run_program
+from tests.support.client import write_client
+from tests.support.running import assert_success, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.builds]
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.advice.following import list_commands, list_options, list_settings, write_setting
-from tests.programs import assert_success, run_program
+from tests.support.running import assert_success, run_program
 
 LOADCHECK = (sys.executable, "-m", "loadcheck")
 

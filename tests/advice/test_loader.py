@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from testing.needs import require_programs
 from tests.advice.following import list_commands
 from tests.conftest import ROOT
 from tests.native.conftest import plain
 from tests.native.places import USER, make_site, run
-from tests.programs import assert_success, run_program
+from tests.support.needs import require_programs
+from tests.support.running import assert_success, run_program
 
 __all__ = ["plain"]
 

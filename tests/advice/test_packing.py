@@ -12,8 +12,8 @@ import pytest
 
 from tests.advice.following import list_commands, list_options, list_settings, write_setting
 from tests.advice.test_commands import is_gone
-from tests.client import edit
-from tests.programs import assert_success
+from tests.support.client import edit
+from tests.support.running import assert_success
 
 pytestmark = pytest.mark.builds
 

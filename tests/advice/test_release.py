@@ -10,8 +10,8 @@ import pytest
 from latebind.pack.record import RECORD
 from tests.advice.following import find_advice, list_commands, list_options, write_setting
 from tests.advice.test_commands import is_gone
-from tests.client import CONFIG, edit, write_client, write_files
-from tests.programs import assert_success, run_checked
+from tests.support.client import CONFIG, edit, write_client, write_files
+from tests.support.running import assert_success, run_checked
 from tests.verify.test_unplugged import BEGIN, GOOD
 
 pytestmark = [pytest.mark.slow, pytest.mark.builds]

@@ -10,10 +10,10 @@ import pytest
 import latebind as package
 from latebind.compilers.choose import require
 from loadcheck.binary.read import read_image
-from testing.needs import require_programs, runtime_folder, zig
 from tests.conftest import ROOT
-from tests.programs import assert_refused, assert_success
-from tests.thingclient import DESCRIBED, SOURCE, build_thing, write_thing_client
+from tests.support.needs import require_programs, runtime_folder, zig
+from tests.support.running import assert_refused, assert_success
+from tests.support.thingclient import DESCRIBED, SOURCE, build_thing, write_thing_client
 
 STRICT = ["-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fPIC"]
 FLOOR = "2.28" if sys.platform == "linux" else ""

@@ -3,7 +3,7 @@
 import pytest
 
 from latebind.build.codemodel import list_installed_targets, request_codemodel
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 PROJECT = """\
 cmake_minimum_required(VERSION 3.25)

@@ -7,7 +7,7 @@ import pytest
 
 from latebind.build.commit import source_commit
 from latebind.errors import BuildError
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 pytestmark = pytest.mark.skipif(
     shutil.which("git") is None, reason="not run: there is no git here: apt-get install git"

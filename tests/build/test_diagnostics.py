@@ -7,7 +7,7 @@ import pytest
 from latebind.build.diagnostics import first_errors, module_advice, without_commands
 from latebind.errors import BuildError
 from latebind.system.log import LOG
-from tests.client import CMAKE, CONFIG, stage_project, write_client
+from tests.support.client import CMAKE, CONFIG, stage_project, write_client
 
 ROOT = Path("/project")
 CALLER = "void b(void);\nint main(void) { b(); }\n"

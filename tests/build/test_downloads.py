@@ -9,7 +9,7 @@ from packaging.version import Version
 from latebind.build.sources import hash_sources
 from latebind.config.project import read_project
 from latebind.errors import BuildError
-from tests.client import CMAKE, CONFIG, SOURCE, edit, stage_project, write_client
+from tests.support.client import CMAKE, CONFIG, SOURCE, edit, stage_project, write_client
 
 FETCHED = """
 include(FetchContent)

@@ -14,7 +14,7 @@ from latebind.config.project import read_project
 from latebind.errors import BuildError, InputError
 from latebind.tables.targets import target
 from loadcheck.archive import sha256
-from tests.client import (
+from tests.support.client import (
     CMAKE,
     CONFIG,
     SOURCE,
@@ -27,7 +27,7 @@ from tests.client import (
     write_client,
     write_portable,
 )
-from tests.programs import assert_refused, assert_success
+from tests.support.running import assert_refused, assert_success
 
 TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
 TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c", "more.c").replace("tiny", "more")

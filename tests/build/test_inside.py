@@ -11,7 +11,7 @@ from latebind.config.file import load
 from latebind.ecosystems.maven.pack import source_files
 from latebind.ecosystems.npm.pack import npm_sources
 from latebind.errors import LatebindError
-from tests.client import members, pack_project, stage_project, write_client, write_files
+from tests.support.client import members, pack_project, stage_project, write_client, write_files
 
 NPM = '\n[package.tiny.npm]\nname = "@acme/tiny"\nsource = "npm"\n'
 MAVEN = '\n[package.tiny.maven]\ngroup = "org.acme"\nname = "tiny"\nsource = "java"\n'

@@ -20,8 +20,8 @@ from latebind.build.intree import (
 from latebind.build.requirements import refuse_missing_requirements
 from latebind.errors import BuildError
 from latebind.fingerprint import PACKAGE
-from tests.client import PYPROJECT, by_kind, pack_project, write_client
-from tests.programs import run_checked, run_program
+from tests.support.client import PYPROJECT, by_kind, pack_project, write_client
+from tests.support.running import run_checked, run_program
 
 ZIG = "ziglang==0.17.0"
 SYSTEM = f"/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin"

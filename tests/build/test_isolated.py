@@ -13,8 +13,8 @@ import zipfile
 import pytest
 
 from latebind.build.intree import BACKEND_REQUIREMENTS
-from tests.client import write_client
-from tests.programs import run_checked
+from tests.support.client import write_client
+from tests.support.running import run_checked
 
 ZIG = {"LATEBIND_TOOLCHAIN": "zig"}
 """An sdist is built with this machine's compiler otherwise, whose files differ."""

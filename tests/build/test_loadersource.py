@@ -13,10 +13,10 @@ from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid
-from testing.needs import require_programs
-from tests.client import edit, stage_project
-from tests.programs import assert_refused, run_checked
-from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
+from tests.support.client import edit, stage_project
+from tests.support.needs import require_programs
+from tests.support.running import assert_refused, run_checked
+from tests.support.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
 ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the runtime here is one of Linux on x64")
 

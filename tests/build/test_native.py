@@ -24,9 +24,19 @@ from latebind.fill import fill
 from latebind.system.tree import hash_tree
 from latebind.tables.targets import host_rid, target
 from loadcheck.binary.read import read_image
-from tests.client import BOUND, CMAKE, CONFIG, SOURCE, copy_client, edit, stage_project, write_client, write_portable
 from tests.compilers.test_indirect import USER, list_names
-from tests.programs import not_run, run_checked
+from tests.support.client import (
+    BOUND,
+    CMAKE,
+    CONFIG,
+    SOURCE,
+    copy_client,
+    edit,
+    stage_project,
+    write_client,
+    write_portable,
+)
+from tests.support.running import not_run, run_checked
 
 
 def library(staged):

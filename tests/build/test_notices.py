@@ -18,8 +18,8 @@ from latebind.tables.parts import find_parts, known_parts
 from loadcheck.audit import audit_here
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
-from tests.client import BOUND, by_kind, copy_client, hashes, members, pack_project, stage_project
 from tests.conftest import ROOT
+from tests.support.client import BOUND, by_kind, copy_client, hashes, members, pack_project, stage_project
 
 
 @pytest.fixture(scope="module")

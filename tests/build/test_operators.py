@@ -9,13 +9,13 @@ from pathlib import Path
 import lief
 import pytest
 
+from ci.machines.macos import machine
 from latebind.compilers.zig import find_zig, zig_variables
 from latebind.fill import fill
-from machines.macos import machine
-from testing.needs import available
-from tests.client import CONFIG, stage_project, write_client
 from tests.native.test_functions_stub import compile_c
-from tests.programs import run_checked
+from tests.support.client import CONFIG, stage_project, write_client
+from tests.support.needs import available
+from tests.support.running import run_checked
 
 pytestmark = pytest.mark.slow  # zig compiles its C++ library
 

@@ -14,7 +14,7 @@ from spdx_tools.spdx.validation.document_validator import validate_full_spdx_doc
 from latebind.build import sbom
 from latebind.build.sbom import Bill
 from latebind.config.runtime import RuntimeUse
-from tests.client import BOUND, by_kind, member, members, pack_project, write_client
+from tests.support.client import BOUND, by_kind, member, members, pack_project, write_client
 
 
 def cyclonedx_problem(version, document):

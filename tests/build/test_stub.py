@@ -11,9 +11,9 @@ from latebind.compilers.choose import require
 from latebind.tables.targets import host_rid
 from loadcheck.archive import sha256
 from loadcheck.binary.read import read_image
-from testing.needs import official_header, require_programs, runtime_folder, zig
 from tests.conftest import ROOT
-from tests.programs import assert_refused, assert_success, run_checked
+from tests.support.needs import official_header, require_programs, runtime_folder, zig
+from tests.support.running import assert_refused, assert_success, run_checked
 
 PUBLIC = re.compile(r"lb_onnxruntime_(path|available|message|version|file|report|on_missing)")
 # How public projects look for the runtime and link it.

@@ -1,5 +1,5 @@
 """The bench of loadcheck's tests, on which packages are made."""
 
-from tests.audit.conftest import bench, compiler
+from audit.conftest import bench, compiler
 
 __all__ = ["bench", "compiler"]

@@ -4,14 +4,14 @@ import re
 import zipfile
 
 import pytest
-from tests.audit.cases.nugetrules import CASES
-from tests.audit.corpus import Bench
 
+from corpus.cases.nugetrules import CASES
+from corpus.packages import Bench
 from latebind.compilers import dotnet
 from latebind.system.run import run
 from loadcheck.audit import audit_here
 from loadcheck.engine.policy import Policy
-from testing.needs import dotnet_environment
+from tests.support.needs import dotnet_environment
 
 PROGRAM = """\
 using System;

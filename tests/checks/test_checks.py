@@ -1,6 +1,6 @@
 import pytest
-from tests.audit.cases.case import check_case, check_causes
 
+from corpus.cases.case import check_case, check_causes
 from latebind.checks.entry import CHECKS
 from loadcheck.engine.catalog import FAMILIES, checks, own_checks
 from loadcheck.model import PROFILES

@@ -1,9 +1,9 @@
 """The fix of a finding names what the project does: neither a provider nor code with a stub calls lb_bind()."""
 
 import pytest
-from tests.audit.cases.case import contents, linked, runtime, wheel
-from tests.audit.cases.linkage import LIB, PROVIDER, plugin
 
+from corpus.cases.case import contents, linked, runtime, wheel
+from corpus.cases.linkage import LIB, PROVIDER, plugin
 from latebind.checks.policy import BindingPolicy
 from loadcheck.audit import audit_paths
 

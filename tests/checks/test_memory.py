@@ -1,4 +1,4 @@
-"""How much memory an audit takes, as bench/memory.py measures it."""
+"""How much memory an audit takes, as ci/bench/memory.py measures it."""
 
 import json
 import os
@@ -15,7 +15,7 @@ BASE, PER_BYTE = 120 * 10**6, 3
 
 
 def measure_memory(wheel):
-    command = [sys.executable, ROOT / "bench" / "memory.py", wheel]
+    command = [sys.executable, ROOT / "ci" / "bench" / "memory.py", wheel]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=300)
     (measurement,) = json.loads(done.stdout)
     return measurement

@@ -11,7 +11,7 @@ from latebind.errors import InputError
 from latebind.tables.presets import preset
 from loadcheck.engine.reader import TwinFacts
 from loadcheck.engine.registry import Skip
-from tests.client import BOUND, SEVERAL, write_client
+from tests.support.client import BOUND, SEVERAL, write_client
 
 ORT, OPENVINO = preset("onnxruntime"), preset("openvino")
 POLICY = project_policy(load(SEVERAL))

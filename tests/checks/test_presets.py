@@ -1,8 +1,8 @@
 """Each preset recognizes its runtime: linked, renamed, bundled, supplied; in every format."""
 
 import pytest
-from tests.audit.corpus import MAC_TAG, WINDOWS_TAG
 
+from corpus.packages import MAC_TAG, WINDOWS_TAG
 from latebind.tables.presets import presets
 from loadcheck.audit import audit_here
 

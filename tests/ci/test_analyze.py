@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from ci import analyze
-from testing.needs import require_programs
+from tests.support.needs import require_programs
 
 PLANTED = "\nint lb_planted(int count) {\n  int* none = 0;\n  return count ? *none : 0;\n}\n"
 KNOWN_ELSEWHERE = {"images_macos.c", "search_macos.c"}

@@ -10,7 +10,7 @@ import pytest
 
 from ci import bootstrap
 from tests.conftest import ROOT
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 HEADER = '# /// script\n# requires-python = ">=3.10"\n# dependencies = ["nox[uv]>=1", "other>=2"]\n# ///\n'
 

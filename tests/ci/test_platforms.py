@@ -2,7 +2,7 @@
 
 import pytest
 
-from ci import platforms
+from ci.gen import platforms
 from loadcheck.engine.platforms import data
 
 pytestmark = pytest.mark.slow

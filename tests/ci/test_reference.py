@@ -5,8 +5,8 @@ import re
 import msgspec
 import pytest
 
-from ci import docs_site, reference_c, reference_cli
-from ci.reference_checks import check_index, check_pages
+from ci.gen import docs_site, reference_c, reference_cli
+from ci.gen.reference_checks import check_index, check_pages
 from latebind.cli import _parser
 from latebind.config import described as ownruntime
 from latebind.config import document

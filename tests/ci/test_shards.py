@@ -9,7 +9,7 @@ import pytest
 from ci import shards
 from ci.shards import SHARDS, choose_oldest, read_ledger
 from tests.conftest import ROOT
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 NAMES = [shard.name for shard in SHARDS]
 LEFT_OUT = ("slow", "emulated", "workflows", "libraries")

@@ -12,15 +12,15 @@ import sys
 import pytest
 import yaml
 
-from ci import actions as own_actions
 from ci import local_workflow
+from ci.gen import actions as own_actions
 from latebind.adopt.workflow import render_workflow
 from latebind.config.file import load, standalone_text, tables_of
 from latebind.rehearse.workflow import WorkflowError, WorkflowRun
 from latebind.tables.targets import targets
 from tests.conftest import ROOT
-from tests.programs import assert_success, run_checked
-from tests.rights import has_rights, list_violations
+from tests.support.rights import has_rights, list_violations
+from tests.support.running import assert_success, run_checked
 
 FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
 IDENTITY = ("-c", "user.name=A Person", "-c", "user.email=a.person@example.com")

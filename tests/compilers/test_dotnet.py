@@ -4,7 +4,7 @@ import defusedxml.ElementTree
 import pytest
 
 from latebind.compilers import dotnet
-from tests.programs import not_run
+from tests.support.running import not_run
 
 
 @pytest.mark.parametrize(

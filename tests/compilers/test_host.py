@@ -5,15 +5,15 @@ import shutil
 
 import pytest
 
+from ci.machines import make_once
+from ci.machines.debian import unpack
 from latebind.compilers import host
 from latebind.compilers.choose import toolchain
 from latebind.compilers.host import launchers
 from latebind.tables.targets import host_rid, target
-from machines import make_once
-from machines.debian import unpack
-from testing.needs import available
-from tests.client import edit, stage_project, write_portable
-from tests.programs import run_checked
+from tests.support.client import edit, stage_project, write_portable
+from tests.support.needs import available
+from tests.support.running import run_checked
 
 PACKAGES = ["ccache", "libhiredis0.14", "libzstd1"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import lief
 import pytest
-from tests.audit.corpus import MAC_ARM, MAC_INTEL, toolchain
-from tests.processes import run_checked
 
+from corpus.packages import MAC_ARM, MAC_INTEL, toolchain
+from corpus.processes import run_checked
 from latebind.compilers.indirect import complete_indirect_symbols
 from loadcheck.binary import read_image
 

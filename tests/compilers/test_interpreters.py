@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from latebind.compilers.interpreters import Interpreter, choose, interpreters, own_interpreter
-from tests.programs import not_run
+from tests.support.running import not_run
 
 OWN = own_interpreter()
 

@@ -5,8 +5,8 @@ import pytest
 from latebind.config.file import load
 from latebind.config.plugin import EpConfig
 from latebind.errors import ConfigError
-from tests.client import BOUND, write_client
-from tests.thingclient import DESCRIBED
+from tests.support.client import BOUND, write_client
+from tests.support.thingclient import DESCRIBED
 
 WHEEL = 'wheel = { source = "python/tiny" }'
 TWO = '[package.two]\ncomponent = "two"\nexports = ["t_*"]\n'

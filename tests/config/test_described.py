@@ -13,9 +13,9 @@ from latebind.ecosystems.wheel.metadata import metadata_fields
 from latebind.errors import ConfigError
 from latebind.tables.presets import library_files
 from loadcheck.audit import audit_here
-from tests.client import CONFIG, edit
-from tests.programs import run_checked
-from tests.thingclient import DESCRIBED, build_thing, write_thing_client
+from tests.support.client import CONFIG, edit
+from tests.support.running import run_checked
+from tests.support.thingclient import DESCRIBED, build_thing, write_thing_client
 
 
 def load_described(folder, text=DESCRIBED):

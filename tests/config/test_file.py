@@ -10,7 +10,7 @@ from latebind.config.file import find, load
 from latebind.errors import ConfigError, InputError
 from latebind.tables.targets import target, wheel_tag
 from latebind.verify.run.access import NOBODY, is_root
-from tests.client import BOUND, CONFIG, PYPROJECT, SEVERAL, edit, write_client
+from tests.support.client import BOUND, CONFIG, PYPROJECT, SEVERAL, edit, write_client
 
 NPM, NUGET = 'npm = { name = "tiny" }', 'nuget = { id = "Tiny" }'
 MODULE = CONFIG.replace('"python/tiny"', '"python/tiny", kind = "cp310-abi3"')

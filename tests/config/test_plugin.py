@@ -4,7 +4,7 @@ import pytest
 
 from latebind.config.file import load
 from latebind.errors import ConfigError
-from tests.epclient import CONFIG, EP, write_ep
+from tests.support.epclient import CONFIG, EP, write_ep
 
 
 def test_an_ep_implies_exports_wheel_package_and_runtime(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from latebind.config.project import DIGEST_VARIABLE, find_project, read_project
 from latebind.errors import InputError
-from tests.client import CMAKE, CONFIG, member, write_client
+from tests.support.client import CMAKE, CONFIG, member, write_client
 
 WITHOUT_WHEEL = CONFIG.replace('wheel = { source = "python/tiny" }\n', "")
 EDIT = """\

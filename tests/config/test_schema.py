@@ -8,7 +8,7 @@ import pytest
 from validate_pyproject import api, errors, plugins
 
 from latebind.config.schema import SCHEMA_ID, config_schema
-from tests.client import CONFIG, SEVERAL
+from tests.support.client import CONFIG, SEVERAL
 
 PYPROJECT = {"project": {"name": "tiny", "version": "1.0"}}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client import copy_packed, pack_project
+from tests.support.client import copy_packed, pack_project
 
 
 @contextmanager

@@ -1,10 +1,10 @@
-"""Machines of other targets, as `python -m machines` makes them."""
+"""Machines of other targets, as `python -m ci.machines` makes them."""
 
 from __future__ import annotations
 
 import pytest
 
-from testing.machine import environment, machine
+from tests.support.machine import environment, machine
 
 __all__ = ["environment", "machine"]
 

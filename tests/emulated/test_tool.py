@@ -12,9 +12,9 @@ import pytest
 
 from latebind.pack.record import RECORD
 from latebind.verify.cases.installers import foreign_installer, installer
-from tests.client import built_wheel, write_portable
 from tests.conftest import ROOT
-from tests.programs import CLI
+from tests.support.client import built_wheel, write_portable
+from tests.support.running import CLI
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 RIDS = ["linux-x64", "linux-arm64", "win-x64"]

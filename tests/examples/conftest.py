@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from testing import needs
 from tests.conftest import ROOT
+from tests.support import needs
 
 CASES = ("works", "absent", "corrupt", "path", "environment-wrong")
 

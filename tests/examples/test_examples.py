@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.machines import table
 from latebind.build.stage import open_stage
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
@@ -15,13 +16,12 @@ from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_helper
 from latebind.tables.targets import host_rid
 from loadcheck.binary.read import read_image
-from machines import table
-from research.broken.packages import Packages
-from testing.emulated import fetch_wheel
-from testing.needs import dotnet_environment, runtime_folder
-from tests.client import edit
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run, select_cases
-from tests.programs import run_checked
+from tests.support.broken.packages import Packages
+from tests.support.client import edit
+from tests.support.emulated import fetch_wheel
+from tests.support.needs import dotnet_environment, runtime_folder
+from tests.support.running import run_checked
 
 EXAMPLES = ROOT / "examples"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from testing.building import build_programs
+from tests.support.building import build_programs
 
 
 @pytest.fixture(scope="session", params=["", "address,undefined"], ids=["plain", "sanitized"])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from testing.building import Programs
+    from tests.support.building import Programs
 
 USER, ATTACKER, GROUP = 23456, 12345, 34567
 LIBRARY = "libonnxruntime.so.1"

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from testing.building import needed_compiler
-from tests.programs import assert_refused, assert_success, run_checked, run_program
+from tests.support.building import needed_compiler
+from tests.support.running import assert_refused, assert_success, run_checked, run_program
 
 DESCRIBED = """\
 name = "{name}"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from machines import make_once
-from machines.debian import unpack
-from testing.building import LOADER_TESTS as HERE
-from testing.building import needed_compiler
-from testing.needs import available
-from tests.programs import run_checked
+from ci.machines import make_once
+from ci.machines.debian import unpack
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.building import needed_compiler
+from tests.support.needs import available
+from tests.support.running import run_checked
 
 pytestmark = pytest.mark.slow
 

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from latebind.tables.targets import host_rid
-from testing.building import ROOT, runtime_library
-from testing.needs import official_header
 from tests.native.test_functions_stub import DESCRIBED, SOURCES
-from tests.programs import assert_success, run_checked, run_program
+from tests.support.building import ROOT, runtime_library
+from tests.support.needs import official_header
+from tests.support.running import assert_success, run_checked, run_program
 
 pytestmark = [
     pytest.mark.slow,

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from testing.building import ROOT, needed_compiler, program
-from tests.programs import run_program
+from tests.support.building import ROOT, needed_compiler, program
+from tests.support.running import run_program
 
 
 def run_cmake(tmp_path, text, *arguments):

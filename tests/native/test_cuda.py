@@ -6,16 +6,16 @@ import shutil
 
 import pytest
 
+from ci.machines import wine
+from ci.machines.emulator import Limits
 from latebind.compilers.choose import require
 from latebind.tables.presets import library_files
 from latebind.tables.targets import target
 from loadcheck.binary.read import read_image
-from machines import wine
-from machines.emulator import Limits
-from testing.building import LOADER_TESTS as HERE
-from testing.emulated import cache, fetch_wheel
-from testing.needs import available, zig
-from tests.programs import run_checked
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.emulated import cache, fetch_wheel
+from tests.support.needs import available, zig
+from tests.support.running import run_checked
 
 pytestmark = pytest.mark.builds
 

@@ -4,8 +4,8 @@ extensions of the language (-Wpedantic, -Wvla, -Werror), is all that is shown.
 
 import pytest
 
-from testing.building import ROOT
-from testing.sources import gnu_words
+from tests.support.building import ROOT
+from tests.support.sources import gnu_words
 
 POSIX = {"os_posix.c", "forks_posix.c", "images_linux.c", "images_macos.c"}
 """What MSVC never compiles."""

@@ -21,7 +21,7 @@ import pytest
 from tests.native.places import ATTACKER, CAPI, LIBRARY, USER, Site, make_site
 
 if TYPE_CHECKING:
-    from testing.building import Programs
+    from tests.support.building import Programs
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="not run: only root can make files of several users"

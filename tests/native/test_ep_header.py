@@ -1,9 +1,9 @@
 """Negotiation of a version for execution providers, with runtimes that deny what they should have."""
 
-from testing.building import LOADER_TESTS as HERE
-from testing.building import ROOT, needed_compiler
-from testing.needs import official_header
-from tests.programs import run_checked
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.building import ROOT, needed_compiler
+from tests.support.needs import official_header
+from tests.support.running import run_checked
 
 MACROS = {
     "LATEBIND_EP_MINIMUM": "23",

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ci import hidden
+from ci.gen import hidden
 from loadcheck.text import printable
-from testing.needs import require_programs
 from tests.conftest import ROOT
+from tests.support.needs import require_programs
 
 REPLACED = "\ufffd"
 HIDDEN = {code for row in hidden.ranges() for code in range(row.first, row.last + 1)}

@@ -11,10 +11,10 @@ import pytest
 
 from latebind.tables.targets import host_rid, target
 from loadcheck.binary.read import read_image
-from testing.building import LOADER_TESTS as HERE
-from testing.building import ROOT, needed_compiler
-from testing.needs import zig
-from tests.programs import assert_success, run_checked, run_program
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.building import ROOT, needed_compiler
+from tests.support.needs import zig
+from tests.support.running import assert_success, run_checked, run_program
 
 SOURCES = HERE / "stub"
 DESCRIBED = """\

@@ -6,10 +6,10 @@ import subprocess
 import lief
 import pytest
 
-from testing.building import ROOT
-from testing.needs import zig
 from tests.native import pe
-from tests.programs import run_checked
+from tests.support.building import ROOT
+from tests.support.needs import zig
+from tests.support.running import run_checked
 
 BOUND, NOT_A_LIBRARY, WRONG_ARCHITECTURE = 0, 2, 3
 SOURCE = "int one(void);\nint one(void) { return 1; }\n"
@@ -241,7 +241,7 @@ def heads32(tmp_path_factory):
     program = tmp_path_factory.mktemp("heads32") / "heads"
     names = ("file_head", "macho_head", "macho_paths", "pe_head", "imports", "ld_cache", "memory", "names")
     sources = [ROOT / "tests/native/heads.c", *(ROOT / "loader/src" / f"{name}.c" for name in names)]
-    folders = [f"-I{ROOT / name}" for name in ("loader/src", "loader/include", "testing/native")]
+    folders = [f"-I{ROOT / name}" for name in ("loader/src", "loader/include", "tests/support/native")]
     options = [
         "-target",
         "x86-linux-musl",

@@ -21,7 +21,7 @@ import pytest
 from tests.native.places import ATTACKER, CAPI, GROUP, LIBRARY, NODE, USER, Site, make_site
 
 if TYPE_CHECKING:
-    from testing.building import Programs
+    from tests.support.building import Programs
 
 pytestmark = [
     pytest.mark.skipif(

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from testing.building import LOADER_TESTS as HERE
-from testing.building import ROOT, needed_compiler
-from tests.programs import run_checked, run_program
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.building import ROOT, needed_compiler
+from tests.support.running import run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the stand-in is made of Linux's own calls")
 

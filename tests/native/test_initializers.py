@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from testing.building import LOADER_TESTS as HERE
-from testing.building import ROOT, needed_compiler
 from tests.native.test_functions_stub import SOURCES, build_program
-from tests.programs import assert_success, run_checked, run_program
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.building import ROOT, needed_compiler
+from tests.support.running import assert_success, run_checked, run_program
 
 pytestmark = [
     pytest.mark.slow,

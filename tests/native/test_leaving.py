@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from testing.building import needed_compiler
 from tests.native.test_functions_stub import DESCRIBED, SOURCES
-from tests.programs import assert_success, run_checked, run_program
+from tests.support.building import needed_compiler
+from tests.support.running import assert_success, run_checked, run_program
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the program is for Linux"),

@@ -1,13 +1,13 @@
 """The loader on macOS, arm64 and x64: built by zig, run by an emulated processor, with stand-ins.
 
-dyld and libSystem are ours (machines/macos), so this tries our machine code and not Apple's rules.
+dyld and libSystem are ours (ci/machines/macos), so this tries our machine code and not Apple's rules.
 """
 
 import pytest
 
-from machines.macos.machine import KINDS
-from testing.emulated import build_cross, emulate_macos
+from ci.machines.macos.machine import KINDS
 from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation, place
+from tests.support.emulated import build_cross, emulate_macos
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "libonnxruntime.dylib"

@@ -19,7 +19,7 @@ from tests.native.places import ATTACKER, CAPI, GROUP, LIBRARY, USER, Site, make
 from tests.native.test_hostile import change_list, own
 
 if TYPE_CHECKING:
-    from testing.building import Programs
+    from tests.support.building import Programs
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="not run: only root can make files of several users"

@@ -5,10 +5,10 @@ import os
 import pytest
 
 from loadcheck.binary.read import read_image
-from testing.building import LOADER_TESTS as HERE
-from testing.emulated import fetch_wheel
-from testing.needs import zig
-from tests.programs import run_checked, run_program
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.emulated import fetch_wheel
+from tests.support.needs import zig
+from tests.support.running import run_checked, run_program
 
 
 @pytest.mark.slow

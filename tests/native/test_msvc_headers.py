@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from testing.building import ROOT
-from testing.needs import zig
-from tests.programs import run_checked, run_program
+from tests.support.building import ROOT
+from tests.support.needs import zig
+from tests.support.running import run_checked, run_program
 
 HEADERS = ROOT / "loader" / "stub" / "msvc"
 WINDOWS = (HEADERS / "windows.h").read_text("utf-8")

@@ -8,9 +8,9 @@ import pytest
 from latebind.build.native import stage_target
 from latebind.config.project import read_project
 from latebind.tables.targets import target
-from testing.needs import zig
-from tests.client import BOUND, copy_client
-from tests.programs import assert_success, run_checked
+from tests.support.client import BOUND, copy_client
+from tests.support.needs import zig
+from tests.support.running import assert_success, run_checked
 
 pytestmark = pytest.mark.builds
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from ci import gen_loader, ort_slots
-from machines import debian
-from testing.building import ROOT, needed_compiler
-from testing.needs import official_header
-from tests.programs import run_program
+from ci.gen import loader_headers, ort_slots
+from ci.machines import debian
+from tests.support.building import ROOT, needed_compiler
+from tests.support.needs import official_header
+from tests.support.running import run_program
 
 
 def table():
-    return gen_loader.ort_table()
+    return loader_headers.ort_table()
 
 
 HEADER_API_VERSION = 21  # of the pinned header

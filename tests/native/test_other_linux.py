@@ -5,9 +5,9 @@ The real ONNX Runtime exists for glibc alone, and its refusal on musl is one of 
 
 import pytest
 
-from machines import musl, qemu
-from testing.emulated import emulate_linux
+from ci.machines import musl, qemu
 from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation
+from tests.support.emulated import emulate_linux
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "libonnxruntime.so.1"

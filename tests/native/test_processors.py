@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from latebind.tables.targets import targets, zig_triple
-from testing.building import ROOT
-from tests.programs import run_checked, run_program
+from tests.support.building import ROOT
+from tests.support.running import run_checked, run_program
 
 LOADER = ROOT / "loader"
 

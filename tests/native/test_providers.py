@@ -12,10 +12,10 @@ from latebind.build.cmake import native_build
 from latebind.config.project import read_project
 from latebind.tables.targets import target
 from loadcheck.model import Rid
-from testing.building import ROOT
-from testing.needs import official_header
-from testing.small_runtime import SYSTEMS, VERSION, only_small, open_host
-from tests.client import edit
+from tests.support.building import ROOT
+from tests.support.client import edit
+from tests.support.needs import official_header
+from tests.support.small_runtime import SYSTEMS, VERSION, only_small, open_host
 
 pytestmark = pytest.mark.slow
 NAME = "TinyExecutionProvider"

@@ -2,11 +2,11 @@
 
 import shutil
 
-from testing.building import ROOT
-from testing.raised import run_raised
-from testing.sources import find_readers
 from tests.native.situations import ENVIRONMENT
 from tests.native.test_loader import NAME
+from tests.support.building import ROOT
+from tests.support.raised import run_raised
+from tests.support.sources import find_readers
 
 __all__ = ["run_raised"]
 THE_ONE_PLACE = {"loader/src/os_posix.c", "loader/src/os_windows.c"}

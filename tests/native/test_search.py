@@ -10,7 +10,7 @@ import pytest
 
 from tests.native.situations import outcomes, place
 from tests.native.test_loader import ENVIRONMENT, NAME
-from tests.programs import run_checked, run_program
+from tests.support.running import run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: LD_LIBRARY_PATH and ldconfig are Linux's")
 LDCONFIG = shutil.which("ldconfig", path=f"/sbin:/usr/sbin:{os.environ.get('PATH', '')}")

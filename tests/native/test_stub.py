@@ -15,17 +15,17 @@ from subprocess import PIPE
 import pytest
 from packaging.version import Version
 
-from ci import ort_slots
+from ci.gen import ort_slots
 from latebind.verify.cases.index import EACH_MINOR, Question, ask
 from latebind.verify.cases.installers import installer
 from loadcheck.audit import audit_paths
 from loadcheck.binary.read import read_image
 from loadcheck.model import Rid
-from testing.building import LOADER_TESTS as HERE
-from testing.building import NOISE, ROOT, build, configure, needed_compiler
-from testing.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
-from testing.needs import official_header
-from tests.programs import assert_success, run_program
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.building import NOISE, ROOT, build, configure, needed_compiler
+from tests.support.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
+from tests.support.needs import official_header
+from tests.support.running import assert_success, run_program
 
 SLOTS = dict(enumerate([280, 285, 285, 318, 390, 415, 419, 419, 422, 424, 425, 426, 428, 429], 19))
 """The slots of OrtApi in the official header of each version; for 27 and from 30 on, in the library for macOS."""

@@ -12,11 +12,11 @@ from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.system.run import run
 from latebind.tables.presets import preset
 from latebind.verify.cases.layouts import layout
-from testing.emulated import ORT_VERSIONS
-from testing.needs import dotnet_environment
-from tests.dotnet_support import RID, consumer, make_config, make_stage
 from tests.native.test_stub import build_programs, library
-from tests.programs import run_checked
+from tests.support.dotnet_support import RID, consumer, make_config, make_stage
+from tests.support.emulated import ORT_VERSIONS
+from tests.support.needs import dotnet_environment
+from tests.support.running import run_checked
 
 pytestmark = [
     pytest.mark.slow,

@@ -8,12 +8,13 @@ import sys
 
 import pytest
 
-from machines import qemu, wine, wine_arm64
-from machines.emulator import Limits
-from machines.macos import machine as macos
-from testing.building import LOADER_TESTS as HERE
-from testing.building import ROOT, build
-from testing.emulated import (
+from ci.machines import qemu, wine, wine_arm64
+from ci.machines.emulator import Limits
+from ci.machines.macos import machine as macos
+from tests.native.test_functions_stub import build_program
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.building import ROOT, build
+from tests.support.emulated import (
     ORT_VERSIONS,
     WHEEL_PLATFORMS,
     Emulated,
@@ -22,9 +23,8 @@ from testing.emulated import (
     fetch_runtime,
     onnx_sum,
 )
-from testing.needs import available, official_header
-from tests.native.test_functions_stub import build_program
-from tests.programs import run_checked
+from tests.support.needs import available, official_header
+from tests.support.running import run_checked
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 SYSTEMS = {

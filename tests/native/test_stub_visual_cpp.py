@@ -5,19 +5,19 @@ import re
 
 import pytest
 
+from ci.machines import clang_cl, windows_python, wine, wine_arm64
+from ci.machines.emulator import Limits
 from latebind.build.stub import IN_FRONT
 from latebind.compilers.choose import toolchain
 from latebind.tables.targets import target
-from machines import clang_cl, windows_python, wine, wine_arm64
-from machines.emulator import Limits
-from testing.building import LOADER_TESTS as HERE
-from testing.building import ROOT, program
-from testing.emulated import ORT_VERSIONS, cache, fetch_runtime
-from testing.needs import available, official_header
 from tests.native.coff import external_symbols, guarded_symbols, unwound_symbols
 from tests.native.test_functions_stub import build_program
 from tests.native.visual_cpp import KERNEL32, MACHINES, SOURCES, STATIC, UCRT, VCRUNTIME, VisualCpp, needed_zig
-from tests.programs import run_checked
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.building import ROOT, program
+from tests.support.emulated import ORT_VERSIONS, cache, fetch_runtime
+from tests.support.needs import available, official_header
+from tests.support.running import run_checked
 
 EMULATORS = {"win-x64": wine, "win-arm64": wine_arm64}
 VERSIONS = {"good": "1.25.3", "old": "1.10.0", "raising": "1.25.3"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from testing.emulated import build_cross
+from tests.support.emulated import build_cross
 
 pytestmark = pytest.mark.slow
 

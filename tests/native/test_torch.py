@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from loadcheck.binary.read import read_image
-from testing.building import LOADER_TESTS as HERE
-from testing.building import build, configure, needed_compiler
-from testing.emulated import fetch_wheel
-from testing.needs import zig
-from tests.programs import run_checked, run_program
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.building import build, configure, needed_compiler
+from tests.support.emulated import fetch_wheel
+from tests.support.needs import zig
+from tests.support.running import run_checked, run_program
 
 VERSION = "2.13.0+cpu"
 """The wheels of PyPI for Linux on x64 need libraries of CUDA."""

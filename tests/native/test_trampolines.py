@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from machines import llvm
-from testing.building import ROOT
-from testing.needs import available
-from tests.programs import run_checked
+from ci.machines import llvm
+from tests.support.building import ROOT
+from tests.support.needs import available
+from tests.support.running import run_checked
 
 pytestmark = pytest.mark.slow  # LLVM is downloaded
 COUNT = 1024

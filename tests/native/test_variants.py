@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from ci.machines import wine
+from ci.machines.emulator import Limits
 from latebind.tables.targets import host_rid, target
-from machines import wine
-from machines.emulator import Limits
-from testing.building import LOADER_TESTS as HERE
-from testing.emulated import cache
-from testing.needs import available, zig
-from tests.programs import run_checked
+from tests.support.building import LOADER_TESTS as HERE
+from tests.support.emulated import cache
+from tests.support.needs import available, zig
+from tests.support.running import run_checked
 
 DESCRIBED = """\
 name = "pair"

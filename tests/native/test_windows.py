@@ -7,8 +7,7 @@ import tempfile
 
 import pytest
 
-from machines import wine
-from testing.emulated import WINDOWS, build_cross, cache, emulate_windows
+from ci.machines import wine
 from tests.native import pe
 from tests.native.situations import (
     ENVIRONMENT,
@@ -19,6 +18,7 @@ from tests.native.situations import (
     outcomes,
     place,
 )
+from tests.support.emulated import WINDOWS, build_cross, cache, emulate_windows
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "onnxruntime.dll"

@@ -12,7 +12,7 @@ import pytest
 from latebind.compilers.zig import find_zig, zig_variables
 from latebind.tables.targets import target
 from tests.conftest import ROOT
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 SOURCES = ROOT / "tests" / "native" / "msvc"
 MACHINES = {"win-x64": "x64", "win-arm64": "arm64"}

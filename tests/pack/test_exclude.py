@@ -8,8 +8,8 @@ from latebind.config.file import load
 from latebind.errors import ConfigError
 from latebind.pack.planned import plan_packages
 from latebind.verify.cases.expand import runtimes_on
-from tests.client import CONFIG, copy_client, edit, pack_project, read_client
-from tests.programs import assert_refused, assert_success
+from tests.support.client import CONFIG, copy_client, edit, pack_project, read_client
+from tests.support.running import assert_refused, assert_success
 
 EXTRA = """
 [package.extra]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client import CMAKE, CONFIG, SOURCE, write_client
+from tests.support.client import CMAKE, CONFIG, SOURCE, write_client
 
 KILLS = int(os.environ.get("LATEBIND_KILLS", "3"))
 """How many of each campaign below: each signal once; LATEBIND_KILLS=20 takes a quarter of an hour."""

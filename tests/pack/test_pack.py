@@ -21,7 +21,7 @@ from latebind.errors import BuildError
 from latebind.pack.record import RECORD, Ledger, Losses
 from latebind.pack.render import describe_losses
 from loadcheck.audit import audit_paths
-from tests.client import (
+from tests.support.client import (
     BOUND,
     CONFIG,
     PYPROJECT,
@@ -33,7 +33,7 @@ from tests.client import (
     write_client,
     write_files,
 )
-from tests.programs import CLI, assert_refused, run_checked
+from tests.support.running import CLI, assert_refused, run_checked
 
 
 @pytest.mark.slow

@@ -5,8 +5,8 @@ import pytest
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.pack.planned import plan_packages
-from tests.client import CONFIG, write_client
-from tests.programs import assert_success
+from tests.support.client import CONFIG, write_client
+from tests.support.running import assert_success
 
 LINE = 'version = "1!2.3"'
 EPOCH = CONFIG.replace('version = "1.2.3"', LINE)

@@ -8,8 +8,8 @@ from latebind.build.sources import hash_inputs
 from latebind.config.project import read_project
 from latebind.pack.pack import inspect_dist
 from latebind.pack.record import Record, list_changes, read_record
-from tests.client import BOUND, edit, pack_project, write_files
-from tests.programs import assert_success
+from tests.support.client import BOUND, edit, pack_project, write_files
+from tests.support.running import assert_success
 
 SOURCE = "native/tiny.c"
 

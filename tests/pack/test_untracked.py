@@ -8,8 +8,8 @@ import pytest
 from latebind.config.project import read_project
 from latebind.pack.record import read_record
 from latebind.pack.untracked import list_untracked
-from tests.client import CONFIG, PYPROJECT, pack_project, write_client, write_files
-from tests.programs import run_checked
+from tests.support.client import CONFIG, PYPROJECT, pack_project, write_client, write_files
+from tests.support.running import run_checked
 
 TABLES = """\
 nuget = { id = "Tiny", managed = "dotnet" }

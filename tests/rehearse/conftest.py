@@ -6,8 +6,8 @@ import pytest
 
 from latebind.config.file import load
 from latebind.release.make import make_release
-from tests.programs import run_checked
 from tests.release.conftest import release_inputs  # noqa: F401  # a fixture
+from tests.support.running import run_checked
 
 IGNORED = "/dist/\n/reports/\n/build/\n/stage/\n"
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b")

@@ -16,7 +16,7 @@ from latebind.ecosystems.wheel.publishing import open_pypi
 from latebind.errors import InputError, ToolError
 from latebind.rehearse.rehearse import publish
 from latebind.verify.cases.installers import installer
-from testing.needs import require_programs
+from tests.support.needs import require_programs
 
 pytestmark = pytest.mark.slow
 

@@ -11,14 +11,14 @@ from latebind.config.file import tables_of
 from latebind.errors import InputError, NotRun
 from latebind.rehearse.clone import limit_targets
 from latebind.rehearse.rehearse import RehearsalError, Rehearsing, Step, rehearse
-from tests.client import CONFIG, copy_client, edit, write_files
 from tests.ecosystems.maven.test_consumer import PROGRAM as JAVA
 from tests.ecosystems.maven.test_consumer import SOURCE
 from tests.ecosystems.npm.test_node import PROGRAM as NODE
 from tests.ecosystems.sdk.test_consumer import CMAKE as SDK_CMAKE
 from tests.ecosystems.sdk.test_consumer import PROGRAM as SDK
-from tests.programs import assert_success, run_checked
 from tests.rehearse.conftest import IGNORED, commit_all
+from tests.support.client import CONFIG, copy_client, edit, write_files
+from tests.support.running import assert_success, run_checked
 
 STEPS = ["tag", "workflow", "check", "publish", "repeat", "install", "download", "verify"]
 

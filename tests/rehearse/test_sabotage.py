@@ -11,10 +11,10 @@ from latebind.ecosystems.publishing import FolderFeed
 from latebind.errors import InputError, ToolError
 from latebind.rehearse.rehearse import publish
 from latebind.release.make import make_release
-from tests.client import edit, pack_project, write_files
-from tests.programs import run_checked
 from tests.rehearse.conftest import GIT
 from tests.release.conftest import write_passed_report
+from tests.support.client import edit, pack_project, write_files
+from tests.support.running import run_checked
 
 pytestmark = pytest.mark.builds
 

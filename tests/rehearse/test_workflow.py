@@ -3,8 +3,8 @@
 import pytest
 
 from latebind.rehearse.workflow import WorkflowError, WorkflowRun, read_workflow
-from testing.needs import require_programs
-from tests.client import write_files
+from tests.support.client import write_files
+from tests.support.needs import require_programs
 
 
 def make_job(*steps, **fields):

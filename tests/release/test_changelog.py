@@ -4,8 +4,8 @@ import pytest
 
 from latebind.config.file import load
 from latebind.release.changelog import Section, find_faults, find_section, release_notes
-from tests.client import BOUND, write_client
 from tests.release.conftest import CHANGELOG
+from tests.support.client import BOUND, write_client
 
 
 @pytest.fixture(scope="module")

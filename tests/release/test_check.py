@@ -11,8 +11,8 @@ import pytest
 
 from latebind.release.check import check_release
 from latebind.release.make import make_release
-from tests.client import edit, member, rewritten
-from tests.programs import assert_refused, run_checked
+from tests.support.client import edit, member, rewritten
+from tests.support.running import assert_refused, run_checked
 
 WHEEL = "packages/tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 NPM_ARM = "packages/acme-tiny-linux-arm64-1.2.3.tgz"

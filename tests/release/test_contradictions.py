@@ -16,7 +16,7 @@ from latebind.release.packages import ReleasePackage
 from latebind.verify.report.report import PackageHash, Report
 from loadcheck.archive import sha256
 from loadcheck.model import AuditReport, Finding
-from tests.client import BOUND, write_client
+from tests.support.client import BOUND, write_client
 
 ONE, OTHER = "1" * 64, "2" * 64
 

@@ -6,8 +6,8 @@ import pytest
 
 from latebind.tables.presets import preset
 from latebind.tables.targets import host_rid
-from tests.client import edit
-from tests.programs import assert_success, run_checked
+from tests.support.client import edit
+from tests.support.running import assert_success, run_checked
 from tests.verify.release_index import serve, unpack_runtime, write_index, write_runtime_wheel
 
 pytestmark = pytest.mark.slow

@@ -11,8 +11,8 @@ from latebind.config.project import read_project
 from latebind.pack.record import RECORD, read_record
 from latebind.release.make import GateError, make_release
 from latebind.verify.report.report import read_report, report_json
-from tests.client import edit
 from tests.release.conftest import COMMIT
+from tests.support.client import edit
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from latebind.release.facts import EarlierRelease, Origin, manifest, obstacles, 
 from latebind.release.packages import ReleasePackage
 from latebind.verify.report.gate import Blocker
 from latebind.verify.report.report import Provenance
-from tests.client import BOUND, write_client
+from tests.support.client import BOUND, write_client
 from tests.verify.reports import complete, report, row
 
 COMMIT, SOURCES, OTHER = "1" * 40, "2" * 64, "3" * 40

@@ -23,7 +23,7 @@ from latebind.verify.report.gate import Blocker
 from latebind.verify.report.render import write_reports
 from latebind.verify.report.report import Provenance
 from loadcheck.archive import sha256
-from tests.client import BOUND, write_client
+from tests.support.client import BOUND, write_client
 from tests.verify.reports import report, row
 
 COMMIT, OTHER = "1" * 40, "2" * 40

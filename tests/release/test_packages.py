@@ -3,15 +3,15 @@
 import json
 
 import pytest
-from tests.audit.corpus import Compiler
 
+from corpus.packages import Compiler
 from latebind.errors import InputError
 from latebind.release.packages import read_packages
 from latebind.system.archive import Entry, write_tar, write_zip
 from latebind.tables.targets import npm_platform
 from loadcheck.archive import sha256
-from tests.client import pack_project, write_portable
-from tests.sdkclient import SDK, write_sdk_client
+from tests.support.client import pack_project, write_portable
+from tests.support.sdkclient import SDK, write_sdk_client
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from latebind.errors import InputError
 from latebind.release.check import check_release
 from latebind.release.make import GateError, make_release
 from latebind.release.tag import Tag, check_tag, list_tags, read_tag
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 COMMIT, OTHER = "1" * 40, "2" * 40
 WRONG = [

@@ -9,8 +9,8 @@ import pytest
 from latebind.config.project import read_project
 from latebind.release.make import GateError, make_release
 from latebind.verify.report.gate import list_package_files
-from tests.client import pack_project
 from tests.release.conftest import write_passed_report
+from tests.support.client import pack_project
 
 
 def test_kinds_and_targets_are_read_from_the_files(release_inputs):

@@ -6,7 +6,7 @@ import pytest
 
 from latebind.errors import InputError
 from latebind.system.archive import Entry, source_date_epoch, write_zip
-from tests.programs import run_checked
+from tests.support.running import run_checked
 
 
 def test_the_same_entries_give_the_same_bytes_in_any_order(tmp_path):

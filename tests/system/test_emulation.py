@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
+from ci.machines import arm64_python, qemu, windows_python, wine
 from latebind.system.emulation import find_emulator, is_foreign
-from machines import arm64_python, qemu, windows_python, wine
-from testing.emulated import cache
-from testing.needs import available
 from tests.conftest import ROOT
+from tests.support.emulated import cache
+from tests.support.needs import available
 
 ASK = (
     "import sys; sys.path.insert(0, sys.argv[1]); from latebind.system.emulation import find_emulator as f; print(f())"

@@ -14,7 +14,7 @@ from latebind.system.programs import which
 from latebind.system.run import command_text, run
 from latebind.verify.run.access import NOBODY, is_root
 from tests.conftest import alive
-from tests.programs import run_program
+from tests.support.running import run_program
 
 PYTHON = sys.executable
 

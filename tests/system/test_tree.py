@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from latebind.system.tree import list_tree
-from tests.client import write_files
+from tests.support.client import write_files
 
 
 def test_environments_and_build_trees_are_not_sources(tmp_path):

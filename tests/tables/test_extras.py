@@ -12,7 +12,7 @@ import pytest
 from latebind.tables.presets import preset, presets
 from latebind.tables.targets import targets
 from latebind.verify.cases.installers import installer
-from tests.programs import not_run, run_program
+from tests.support.running import not_run, run_program
 
 pytestmark = pytest.mark.slow
 

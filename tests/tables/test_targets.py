@@ -6,10 +6,10 @@ import pytest
 
 from latebind.tables.targets import target, targets, wheel_tag
 from loadcheck.tables.rids import PLATFORMS
-from testing.needs import zig
-from tests.client import stage_project, write_portable
 from tests.conftest import ROOT
-from tests.programs import run_checked
+from tests.support.client import stage_project, write_portable
+from tests.support.needs import zig
+from tests.support.running import run_checked
 
 SIX = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]
 PORTABLE_RID = re.compile(r"(linux|linux-musl|osx|win)-(x64|arm64|arm|riscv64)")  # no distribution, no version

@@ -10,8 +10,8 @@ from latebind.verify.cases.index import Answers
 from latebind.verify.cases.machine import Machine
 from latebind.verify.choose import ChosenCases, Request, _extent, able, list_cases
 from loadcheck.model import Rid
-from tests.client import SEVERAL
-from tests.programs import assert_refused, not_run
+from tests.support.client import SEVERAL
+from tests.support.running import assert_refused, not_run
 
 CONFIG = load(SEVERAL)
 LINUX, WINDOWS, MACOS = Rid("linux-x64"), Rid("win-x64"), Rid("osx-arm64")

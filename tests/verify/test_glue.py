@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from machines import table
-from testing.emulated import cache
-from testing.needs import require_programs
-from tests.client import write_portable
-from tests.programs import CLI, run_checked, run_program
+from ci.machines import table
+from tests.support.client import write_portable
+from tests.support.emulated import cache
+from tests.support.needs import require_programs
+from tests.support.running import CLI, run_checked, run_program
 
 pytestmark = [
     pytest.mark.builds,

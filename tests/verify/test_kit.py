@@ -10,13 +10,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from ci.machines import chroot, windows_python, wine
+from ci.machines.emulator import Limits
 from latebind.pack.record import RECORD
-from machines import chroot, windows_python, wine
-from machines.emulator import Limits
-from testing.emulated import cache
-from testing.needs import available
-from tests.client import CONFIG, copy_client, edit
-from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
+from tests.support.client import CONFIG, copy_client, edit
+from tests.support.emulated import cache
+from tests.support.needs import available
+from tests.support.running import CLI, assert_refused, assert_success, run_checked, run_program
 
 pytestmark = pytest.mark.builds
 

@@ -7,7 +7,7 @@ import pytest
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.verify.packages import artifacts_in
-from tests.client import pack_project, write_portable
+from tests.support.client import pack_project, write_portable
 
 
 @pytest.fixture(scope="module")

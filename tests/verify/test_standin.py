@@ -10,11 +10,11 @@ import zipfile
 
 import pytest
 
+from ci.machines import table
 from latebind.tables.presets import preset
-from machines import table
-from testing.emulated import cache
-from tests.client import edit, members
-from tests.programs import CLI, run_checked, run_program
+from tests.support.client import edit, members
+from tests.support.emulated import cache
+from tests.support.running import CLI, run_checked, run_program
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the machine is this Linux"),

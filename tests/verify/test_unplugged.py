@@ -29,9 +29,9 @@ from latebind.errors import NotRun
 from latebind.pack.record import RECORD
 from latebind.verify.cases.installers import installer
 from latebind.verify.run.access import is_root
-from tests.client import CONFIG, edit, write_client, write_portable
 from tests.conftest import ROOT, alive
-from tests.programs import CLI, assert_success, not_run, run_checked, run_program
+from tests.support.client import CONFIG, edit, write_client, write_portable
+from tests.support.running import CLI, assert_success, not_run, run_checked, run_program
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from testing.building import ROOT, Programs, build_programs
+from tests.support.building import ROOT, Programs, build_programs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,7 @@
 """Fixtures of latenn's C tests: the programs plain and under sanitizers."""
 
 import pytest
-from tests.c.building import build_latenn
+from c.building import build_latenn
 
 
 @pytest.fixture(scope="session", params=["", "address,undefined"], ids=["plain", "sanitized"])

@@ -1,10 +1,10 @@
 """latenn on arm64 Linux: built by zig, run by qemu, with the real ONNX Runtime."""
 
 import pytest
-from tests.c.building import HERE
+from c.building import HERE
 
-from machines import qemu
-from testing.emulated import FEED, ORT_VERSIONS, SUM, emulate_linux, fetch_runtime, onnx_sum
+from ci.machines import qemu
+from tests.support.emulated import FEED, ORT_VERSIONS, SUM, emulate_linux, fetch_runtime, onnx_sum
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 

@@ -2,9 +2,8 @@
 
 import sys
 
+import models
 import pytest
-
-from tests import models
 
 
 @pytest.fixture

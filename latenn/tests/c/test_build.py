@@ -7,8 +7,8 @@ import sys
 import lief
 import pytest
 
-from testing.building import ROOT, build, configure, needed_compiler
-from testing.programs import run_checked
+from tests.support.building import ROOT, build, configure, needed_compiler
+from tests.support.programs import run_checked
 
 COMPONENTS = ("core", "customop", "backend_onnxruntime", "backend_openvino", "backend_litert")
 LINUX = re.compile(r"lib(c\.so\.6|dl\.so\.2|pthread\.so\.0)|ld-linux-aarch64\.so\.1")

@@ -6,11 +6,11 @@ import json
 import zipfile
 
 import pytest
-from tests.small_cases import small_cases, spoiled_cases
+from small_cases import small_cases, spoiled_cases
 
-from testing.building import build, configure, needed_compiler, runtime_library
-from testing.latenn import LATENN
-from testing.programs import run_program
+from tests.support.building import build, configure, needed_compiler, runtime_library
+from tests.support.latenn import LATENN
+from tests.support.programs import run_program
 
 IDS = ("Latenn", "Latenn.OnnxRuntime")
 NATIVE = "runtimes/linux-x64/native"

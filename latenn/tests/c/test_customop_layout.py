@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from testing.building import ROOT, needed_compiler
-from testing.latenn import LATENN
-from testing.needs import official_header
-from testing.programs import run_program
+from tests.support.building import ROOT, needed_compiler
+from tests.support.latenn import LATENN
+from tests.support.needs import official_header
+from tests.support.programs import run_program
 
 LAYOUT = LATENN / "native/src/customop/layout.h"
 

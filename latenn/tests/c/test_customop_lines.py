@@ -3,10 +3,10 @@
 import sys
 
 import pytest
-from tests.c.building import HERE
+from c.building import HERE
 
-from testing.building import ROOT, needed_compiler
-from testing.programs import run_checked
+from tests.support.building import ROOT, needed_compiler
+from tests.support.programs import run_checked
 
 SOURCE = ROOT / "latenn" / "native" / "src"
 

@@ -3,11 +3,11 @@
 import sys
 
 import pytest
-from tests.c.building import HERE
-from tests.c.test_latenn import INVALID_ARGUMENT, OUT_OF_MEMORY
+from c.building import HERE
+from c.test_latenn import INVALID_ARGUMENT, OUT_OF_MEMORY
 
-from testing.building import ROOT, needed_compiler
-from testing.programs import run_checked
+from tests.support.building import ROOT, needed_compiler
+from tests.support.programs import run_checked
 
 SOURCE = ROOT / "latenn" / "native" / "src"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the faults need --wrap of the linker")

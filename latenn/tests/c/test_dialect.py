@@ -2,8 +2,8 @@
 
 import pytest
 
-from testing.building import ROOT
-from testing.sources import gnu_words
+from tests.support.building import ROOT
+from tests.support.sources import gnu_words
 
 NATIVE = ROOT / "latenn" / "native"
 SOURCES = [*sorted((NATIVE / "src").rglob("*.c")), *sorted(NATIVE.rglob("*.h"))]

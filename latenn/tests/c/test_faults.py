@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from tests.c.test_bound import step  # noqa: F401  # a fixture
+from c.test_bound import step  # noqa: F401  # a fixture
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the faults need --wrap of the linker")
 

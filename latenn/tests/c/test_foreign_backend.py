@@ -4,11 +4,11 @@ import json
 import shutil
 
 import pytest
-from tests.c.building import HERE
-from tests.c.test_latenn import GOOD, NUMBERS_HEX
+from c.building import HERE
+from c.test_latenn import GOOD, NUMBERS_HEX
 
-from testing.building import ROOT, needed_compiler
-from testing.programs import run_checked
+from tests.support.building import ROOT, needed_compiler
+from tests.support.programs import run_checked
 
 BACKEND_UNUSABLE = 3
 FEED = f"{GOOD}compute\noutput numbers\n"

@@ -5,13 +5,13 @@ import json
 import shutil
 import sys
 
+import models
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from testing.emulated import FEED, SUM, onnx_sum
-from testing.programs import run_checked
-from tests import models
+from tests.support.emulated import FEED, SUM, onnx_sum
+from tests.support.programs import run_checked
 
 INVALID_ARGUMENT, BACKEND_MISSING, BACKEND_UNUSABLE, RUNTIME_UNAVAILABLE = 1, 2, 3, 4
 MODEL_INVALID, UNSUPPORTED, COMPUTE_FAILED, OUT_OF_MEMORY, IO = 5, 6, 7, 8, 9

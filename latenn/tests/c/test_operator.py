@@ -6,14 +6,14 @@ The small runtime runs on systems where no real one does, so there it is the mac
 import json
 from types import SimpleNamespace
 
+import models
 import numpy as np
 import pytest
+from c.building import HERE, build_latenn
 from onnx import TensorProto, helper
-from tests.c.building import HERE, build_latenn
 
-from testing.emulated import build_cross
-from testing.small_runtime import NATIVE, SYSTEMS, VERSION, only_small, open_host
-from tests import models
+from tests.support.emulated import build_cross
+from tests.support.small_runtime import NATIVE, SYSTEMS, VERSION, only_small, open_host
 
 pytestmark = pytest.mark.slow
 FLOAT, TEXT, INT4, INT64 = TensorProto.FLOAT, TensorProto.STRING, TensorProto.INT4, TensorProto.INT64

@@ -4,10 +4,11 @@ import json
 import re
 from pathlib import Path
 
+import models
 import numpy as np
+import plugin_ep
 import pytest
-from onnx import TensorProto
-from tests.c.test_latenn import (
+from c.test_latenn import (
     COMPUTE_FAILED,
     INVALID_ARGUMENT,
     IO,
@@ -16,10 +17,10 @@ from tests.c.test_latenn import (
     feed_line,
     run,
 )
+from onnx import TensorProto
 
-from testing.building import ROOT
-from testing.needs import official_header
-from tests import models, plugin_ep
+from tests.support.building import ROOT
+from tests.support.needs import official_header
 
 __all__ = ["run"]
 

@@ -2,10 +2,10 @@
 
 import re
 
-from testing.building import ROOT
-from testing.emulated import onnx_sum
-from testing.raised import run_raised
-from testing.sources import find_readers
+from tests.support.building import ROOT
+from tests.support.emulated import onnx_sum
+from tests.support.raised import run_raised
+from tests.support.sources import find_readers
 
 __all__ = ["run_raised"]
 

@@ -4,11 +4,11 @@ import shutil
 import tarfile
 
 import pytest
-from tests.c.building import HERE
+from c.building import HERE
 
-from testing.building import program
-from testing.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
-from testing.programs import run_checked, run_program
+from tests.support.building import program
+from tests.support.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
+from tests.support.programs import run_checked, run_program
 
 
 @pytest.fixture

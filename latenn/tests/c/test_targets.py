@@ -4,10 +4,10 @@ import re
 
 import lief
 import pytest
-from tests.c.building import HERE
-from tests.c.test_build import COMPONENTS, LINUX, check_library, elf_surface
+from c.building import HERE
+from c.test_build import COMPONENTS, LINUX, check_library, elf_surface
 
-from testing.emulated import build_cross
+from tests.support.emulated import build_cross
 
 pytestmark = pytest.mark.slow
 NAMES = {

@@ -3,10 +3,10 @@
 import shutil
 
 import pytest
-from tests.c.building import HERE
+from c.building import HERE
 
-from machines import wine
-from testing.emulated import FEED, ORT_VERSIONS, SUM, emulate_windows, fetch_runtime, onnx_sum
+from ci.machines import wine
+from tests.support.emulated import FEED, ORT_VERSIONS, SUM, emulate_windows, fetch_runtime, onnx_sum
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "onnxruntime.dll"

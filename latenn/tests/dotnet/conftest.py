@@ -8,8 +8,8 @@ import zipfile
 
 import pytest
 
-from testing.needs import dotnet_environment
-from testing.programs import run_checked
+from tests.support.needs import dotnet_environment
+from tests.support.programs import run_checked
 
 CONFIG = """<configuration>
   <packageSources><clear /><add key="feed" value="{feed}" /></packageSources>

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from testing.building import needed_compiler
-from testing.latenn import LATENN
-from testing.programs import run_checked
+from tests.support.building import needed_compiler
+from tests.support.latenn import LATENN
+from tests.support.programs import run_checked
 
 pytestmark = [
     pytest.mark.slow,

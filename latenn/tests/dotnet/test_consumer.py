@@ -6,11 +6,11 @@ import json
 import sys
 
 import pytest
-from tests.small_cases import NUMERIC, small_cases, spoiled_cases
+from small_cases import NUMERIC, small_cases, spoiled_cases
 
-from testing.building import runtime_library
-from testing.latenn import LATENN
-from testing.programs import run_program
+from tests.support.building import runtime_library
+from tests.support.latenn import LATENN
+from tests.support.programs import run_program
 
 ODD_CASES = 4
 pytestmark = [

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 
+import models
+import plugin_ep
 import pytest
 
-from testing.latenn import LATENN
-from testing.programs import run_checked
-from tests import models, plugin_ep
+from tests.support.latenn import LATENN
+from tests.support.programs import run_checked
 
 pytestmark = [
     pytest.mark.slow,

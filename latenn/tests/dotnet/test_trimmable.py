@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from testing.dotnet_reader import STATED, assembly_reader, find_lookups
+from tests.support.dotnet_reader import STATED, assembly_reader, find_lookups
 
 pytestmark = pytest.mark.slow
 

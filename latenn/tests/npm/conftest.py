@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.c.building import build_latenn
+from c.building import build_latenn
 
 from latebind.ecosystems.npm.pack import render_module
-from testing.building import ROOT, needed_compiler
-from testing.needs import require_programs
-from testing.programs import run_checked, run_program
+from tests.support.building import ROOT, needed_compiler
+from tests.support.needs import require_programs
+from tests.support.programs import run_checked, run_program
 
 CORE = ROOT / "latenn" / "npm" / "core"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from latebind.ecosystems.npm.pack import render_module
-from testing.building import ROOT
+from tests.support.building import ROOT
 
 CORE = ROOT / "latenn" / "npm" / "core"
 ATTACKER, USER = 12345, 12346

@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from testing.npm_tools import install_tools
-from testing.programs import run_program
+from tests.support.npm_tools import install_tools
+from tests.support.programs import run_program
 
 LOAD = """
   const model = latenn.load({path!r}, {{ backend: {backend!r} }});

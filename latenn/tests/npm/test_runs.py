@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from testing.building import ROOT
+from tests.support.building import ROOT
 
 RANDOM = ROOT / "latenn" / "tests" / "npm" / "random_runs.cjs"
 BEFORE = """

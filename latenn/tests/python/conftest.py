@@ -49,6 +49,6 @@ def customop(latenn):
 @pytest.fixture(scope="module", params=["1.19.2", "1.23.2"])
 def older(request, tmp_path_factory):
     """A version, and a folder with that onnxruntime and what it needs."""
-    from tests.python.wrapping import install_onnxruntime  # noqa: PLC0415  # skips where there is no onnxruntime
+    from python.wrapping import install_onnxruntime  # noqa: PLC0415  # skips where there is no onnxruntime
 
     return request.param, install_onnxruntime(request.param, tmp_path_factory.mktemp("runtime"))

@@ -6,7 +6,7 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from testing.programs import run_program
+from tests.support.programs import run_program
 
 
 def python(site, *arguments, **environment):

@@ -6,13 +6,13 @@ import os
 import sys
 from pathlib import Path
 
+import models
 import pytest
-from tests.python.running import python
+from python.running import python
 
 from latebind.compilers.interpreters import interpreters
-from testing.building import runtime_library
-from testing.programs import run_checked, run_program
-from tests import models
+from tests.support.building import runtime_library
+from tests.support.programs import run_checked, run_program
 
 HERE = Path(__file__).parent
 PROGRAM = HERE / "accelerated.py"

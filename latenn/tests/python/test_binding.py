@@ -6,11 +6,10 @@ import pickle
 import weakref
 
 import ml_dtypes
+import models
 import numpy as np
 import pytest
 from onnx import TensorProto
-
-from tests import models
 
 
 @pytest.fixture

@@ -7,15 +7,15 @@ import gc
 import shutil
 import sys
 
+import models
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from tests.python.running import crowd, python
-from tests.python.wrapping import attribute, made_session, older_session, refusal, session, tflite
+from python.running import crowd, python
+from python.wrapping import attribute, made_session, older_session, refusal, session, tflite
 
-from testing.programs import assert_success
-from tests import models
+from tests.support.programs import assert_success
 
 onnxruntime = pytest.importorskip(
     "onnxruntime", reason="not run: onnxruntime is not installed: pip install onnxruntime"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import models
 import pytest
 
 from latebind.errors import NotRun
 from latebind.verify.cases.installers import foreign_installer
-from testing.emulated import ORT_VERSIONS
-from testing.latenn import LATENN
-from testing.machine import environment, machine
-from testing.programs import run_checked
-from tests import models
+from tests.support.emulated import ORT_VERSIONS
+from tests.support.latenn import LATENN
+from tests.support.machine import environment, machine
+from tests.support.programs import run_checked
 
 __all__ = ["environment", "machine"]
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

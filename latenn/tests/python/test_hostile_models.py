@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 
+import models
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from tests.python.wrapping import attribute, older_session, refusal, session, tflite
-
-from tests import models
+from python.wrapping import attribute, older_session, refusal, session, tflite
 
 fuzz_customop = pytest.importorskip(
-    "research.fuzz_customop", reason="not run: ai-edge-litert is not installed: pip install ai-edge-litert"
+    "fuzz_customop", reason="not run: ai-edge-litert is not installed: pip install ai-edge-litert"
 )
 hostile = fuzz_customop.hostile  # makes such models for the fuzzer, too
 

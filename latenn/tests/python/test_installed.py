@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testing.programs import run_checked
+from tests.support.programs import run_checked
 
 FIND = """
 import json, latenn._backends

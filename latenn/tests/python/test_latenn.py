@@ -10,12 +10,11 @@ from importlib import metadata
 from pathlib import Path
 
 import ml_dtypes  # noqa: F401  # NumPy then knows bfloat16
+import models
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
-from tests.python.running import in_process, python
-
-from tests import models
+from python.running import in_process, python
 
 NUMBERS = {
     **models.PLAIN,

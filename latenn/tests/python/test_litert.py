@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.python.running import crowd, python
+from python.running import crowd, python
 
 pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed: pip install ai-edge-litert")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "verify"))

@@ -6,13 +6,12 @@ import shutil
 from importlib import metadata
 from pathlib import Path
 
+import models
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
 from onnx.backend.test.loader import load_model_tests
-from tests.python.running import crowd, in_process
-
-from tests import models
+from python.running import crowd, in_process
 
 openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed: pip install openvino")
 ONES = np.ones((2, 4), np.float32)

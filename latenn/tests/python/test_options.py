@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 from types import ModuleType
 
+import models
 import numpy as np
+import plugin_ep
 import pytest
-from tests.python.running import in_process
-from tests.python.wrapping import install_onnxruntime
-
-from tests import models, plugin_ep
+from python.running import in_process
+from python.wrapping import install_onnxruntime
 
 X = np.array([-1, 2, 3], np.float32)
 

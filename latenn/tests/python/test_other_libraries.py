@@ -7,11 +7,10 @@ import gc
 import importlib
 import itertools
 
+import models
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
-
-from tests import models
 
 pytestmark = [
     pytest.mark.libraries,

@@ -6,14 +6,14 @@ import logging
 import os
 from pathlib import Path
 
+import models
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
-from tests.python.running import python
-from tests.python.wrapping import OLDER, install_onnxruntime
+from python.running import python
+from python.wrapping import OLDER, install_onnxruntime
 
-from testing.building import runtime_library
-from tests import models
+from tests.support.building import runtime_library
 
 WARNING = "Removing initializer 'unused'"
 

@@ -5,12 +5,12 @@ import shutil
 import sys
 from pathlib import Path
 
+import models
 import pytest
-from tests.c.building import build_latenn
+from c.building import build_latenn
 
-from testing.building import runtime_library, system_compiler
-from testing.programs import run_program
-from tests import models
+from tests.support.building import runtime_library, system_compiler
+from tests.support.programs import run_program
 
 SOURCES = Path(__file__).resolve().parents[2] / "python"
 

@@ -6,13 +6,13 @@ import asyncio
 import sys
 from concurrent.futures import Future
 
+import models
 import numpy as np
 import pytest
-from tests.python.running import in_process
+from python.running import in_process
 
-from testing.building import runtime_library
-from testing.programs import run_checked
-from tests import models
+from tests.support.building import runtime_library
+from tests.support.programs import run_checked
 
 BOTH = pytest.mark.parametrize("accelerator", ["0", "1"])
 

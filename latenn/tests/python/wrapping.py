@@ -10,10 +10,10 @@ from pathlib import Path
 import onnx
 import pytest
 from onnx import helper
-from tests.python.running import python
+from python.running import python
 
-from testing.building import ROOT
-from testing.programs import run_program
+from tests.support.building import ROOT
+from tests.support.programs import run_program
 
 pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed: pip install ai-edge-litert")
 sys.path.insert(0, str(ROOT / "latenn" / "verify"))

@@ -1,7 +1,7 @@
 import hypothesis
 import pytest
-from tests.audit.corpus import Bench, Compiler
 
+from corpus.packages import Bench, Compiler
 from loadcheck.audit import audit_here
 from loadcheck.engine.policy import Policy, Waiver
 

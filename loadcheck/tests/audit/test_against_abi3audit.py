@@ -4,9 +4,9 @@ import json
 import sys
 
 import pytest
-from tests.audit.cases import macos, tags, windows
-from tests.processes import run_checked, run_program
 
+from corpus.cases import macos, tags, windows
+from corpus.processes import run_checked, run_program
 from loadcheck.audit import audit_here
 
 pytestmark = pytest.mark.slow

@@ -1,9 +1,9 @@
 """What identifies a finding and its cause: never how a message is worded."""
 
 import pytest
-from tests.audit.cases.case import check_causes
-from tests.audit.test_checks import CASES
+from audit.test_checks import CASES
 
+from corpus.cases.case import check_causes
 from loadcheck.audit import audit_here
 from loadcheck.engine.cause import cause_id, fingerprint
 from loadcheck.engine.policy import Policy

@@ -1,5 +1,6 @@
 import pytest
-from tests.audit.cases import (
+
+from corpus.cases import (
     hygiene,
     instructions,
     jars,
@@ -19,8 +20,7 @@ from tests.audit.cases import (
     undefined,
     windows,
 )
-from tests.audit.cases.case import check_case
-
+from corpus.cases.case import check_case
 from loadcheck.audit import audit_here
 from loadcheck.engine.catalog import FAMILIES, own_checks
 from loadcheck.model import PROFILES

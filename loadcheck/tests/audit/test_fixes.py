@@ -1,8 +1,8 @@
 """Fixes and headlines fit what the reader has, and cut no name."""
 
 import pytest
-from tests.audit.cases.linkage import with_rpath
 
+from corpus.cases.linkage import with_rpath
 from loadcheck.audit import audit_here
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy

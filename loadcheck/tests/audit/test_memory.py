@@ -3,8 +3,8 @@ import sys
 from functools import partial
 
 import pytest
-from tests.audit.corpus import GOOD, RUNTIME
 
+from corpus.packages import GOOD, RUNTIME
 from loadcheck.audit import audit_here
 from loadcheck.errors import UserError
 from loadcheck.readers import package as reading

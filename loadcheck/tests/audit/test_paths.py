@@ -7,9 +7,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.audit.cases.layout import split
-from tests.audit.corpus import pe, universal
 
+from corpus.cases.layout import split
+from corpus.packages import pe, universal
 from loadcheck.audit import audit_here, audit_paths, find_subjects
 from loadcheck.engine.policy import Policy, Waiver
 from loadcheck.errors import InputError, UserError

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from tests.audit.corpus import wheel
-from tests.processes import assert_refused, run_checked, run_program
 
+from corpus.packages import wheel
+from corpus.processes import assert_refused, run_checked, run_program
 from loadcheck.engine.policy import Policy
 from loadcheck.engine.registry import Hit, check
 from loadcheck.errors import UserError

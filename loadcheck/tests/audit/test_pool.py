@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.audit import hostile
-from tests.processes import run_program
 
+from corpus import hostile
+from corpus.processes import run_program
 from loadcheck.audit import audit_here, audit_paths
 from loadcheck.engine.pool import Pool, WorkerLimits
 
@@ -88,7 +88,7 @@ def test_no_worker_outlives_a_killed_parent():
     code = (
         "import multiprocessing, os, signal, sys\n"
         "from loadcheck.engine.pool import WorkerLimits, Pool\n"
-        "from tests.audit import hostile\n"
+        "from corpus import hostile\n"
         "with Pool(hostile.double, 2, WorkerLimits()) as pool:\n"
         "    pool.run([1, 2])\n"
         "    print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"

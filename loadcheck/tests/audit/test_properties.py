@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.audit.corpus import nuspec as good_nuspec
 
+from corpus.packages import nuspec as good_nuspec
 from loadcheck.archive import ZipReader
 from loadcheck.binary import is_managed, sniff
 from loadcheck.errors import InputError

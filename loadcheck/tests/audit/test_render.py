@@ -4,7 +4,7 @@ from dataclasses import replace
 import defusedxml.ElementTree
 import jsonschema
 import pytest
-from tests.audit.conftest import make_report
+from audit.conftest import make_report
 
 from loadcheck.engine.catalog import explain, own_checks
 from loadcheck.engine.cause import cause_id, fingerprint, stable

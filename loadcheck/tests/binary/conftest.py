@@ -1,3 +1,3 @@
-from tests.audit.conftest import bench, compiler
+from audit.conftest import bench, compiler
 
 __all__ = ["bench", "compiler"]

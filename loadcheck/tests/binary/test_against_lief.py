@@ -8,9 +8,9 @@ import lief
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.audit.cases.windows import DELAYED, FORWARD, F
-from tests.audit.corpus import GOOD, MAC_ARM, MAC_INTEL, RUNTIME, USER, WINDOWS_ARM, change_load_command, universal
 
+from corpus.cases.windows import DELAYED, FORWARD, F
+from corpus.packages import GOOD, MAC_ARM, MAC_INTEL, RUNTIME, USER, WINDOWS_ARM, change_load_command, universal
 from loadcheck.binary import read_image, read_images
 from loadcheck.errors import InputError
 

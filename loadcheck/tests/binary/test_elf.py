@@ -1,9 +1,9 @@
 import shutil
 
 import pytest
-from tests.audit.corpus import GLIBC, GOOD, USER
-from tests.processes import run_checked
 
+from corpus.packages import GLIBC, GOOD, USER
+from corpus.processes import run_checked
 from loadcheck.binary import Export, Import, read_image, sniff
 from loadcheck.errors import InputError
 

@@ -1,8 +1,8 @@
 import struct
 
 import pytest
-from tests.audit.corpus import MAC_ARM, MAC_INTEL, USER, commands, universal
 
+from corpus.packages import MAC_ARM, MAC_INTEL, USER, commands, universal
 from loadcheck.binary import Export, read_image, read_images
 from loadcheck.errors import InputError
 

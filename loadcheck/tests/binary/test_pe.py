@@ -1,9 +1,9 @@
 import struct
 
 import pytest
-from tests.audit.cases.windows import DELAYED, FORWARD, F
-from tests.audit.corpus import WINDOWS, WINDOWS_ARM
 
+from corpus.cases.windows import DELAYED, FORWARD, F
+from corpus.packages import WINDOWS, WINDOWS_ARM
 from loadcheck.binary import Export, Import, read_image
 from loadcheck.binary.implib import import_library
 from loadcheck.errors import InputError

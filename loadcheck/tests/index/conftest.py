@@ -7,7 +7,7 @@ import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from tests.audit.conftest import bench, compiler
+from audit.conftest import bench, compiler
 
 __all__ = ["bench", "compiler"]
 

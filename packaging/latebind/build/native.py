@@ -142,7 +142,9 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     python_identity = [python.identity for python in build.pythons]
     made_by = [build.toolchain.fingerprint(), hash_backend()]
     excluded = sorted(build.config.excluded(build.target.rid))
-    return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded, build.only])
+    return digest(
+        [source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded, build.only]
+    )
 
 
 def _refuse_links(root: Path, prefix: Path) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import Case, good
-from tests.audit.cases.jars import PLACE, SUPPLIER, hold_runtime, jar
-
+from corpus.cases.case import Case, good
+from corpus.cases.jars import PLACE, SUPPLIER, hold_runtime, jar
 from latebind.checks.policy import BindingPolicy
 
 BOUND = BindingPolicy(bound={"acme:tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})

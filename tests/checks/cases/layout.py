@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import Case, good, wheel
-
+from corpus.cases.case import Case, good, wheel
 from latebind.checks.policy import BindingPolicy
 
 LIB = "latenn/liblatenn.so"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import Case, bare, contents, good, linked, made_by, nupkg, runtime, shared, wheel
-from tests.audit.cases.linkage import (
+from corpus.cases.case import Case, bare, contents, good, linked, made_by, nupkg, runtime, shared, wheel
+from corpus.cases.linkage import (
     LIB,
     OWN,
     PROVIDER,
@@ -15,8 +15,8 @@ from tests.audit.cases.linkage import (
     plugin,
     provider,
 )
-from tests.audit.cases.undefined import entry_user
-from tests.audit.corpus import RUNTIME, USER, Bench
+from corpus.cases.undefined import entry_user
+from corpus.packages import RUNTIME, USER, Bench
 
 THROWS = """\
 void __cxa_throw(const char *, void *, void *);

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import contents, dylib, mac, mac_runtime, wheel
-from tests.audit.cases.macos import (
+from corpus.cases.case import contents, dylib, mac, mac_runtime, wheel
+from corpus.cases.macos import (
     DELETE,
     ENTRY,
     HIDDEN,
@@ -21,12 +21,11 @@ from tests.audit.cases.macos import (
     row,
     whole,
 )
-from tests.audit.corpus import (
+from corpus.packages import (
     MAC_INTEL,
     RUNTIME,
     universal,
 )
-
 from tests.checks.cases.projects import ONLY_LATENN
 
 CASES = [

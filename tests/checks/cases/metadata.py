@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.audit.cases.case import Case
-from tests.audit.cases.metadata import depends, requires
-
+from corpus.cases.case import Case
+from corpus.cases.metadata import depends, requires
 from latebind.checks.policy import BindingPolicy
 
 MINIMUM = BindingPolicy(minimums={"onnxruntime": "1.19"})

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import Case
-from tests.audit.cases.npms import bundle_runtime, peer
-
+from corpus.cases.case import Case
+from corpus.cases.npms import bundle_runtime, peer
 from latebind.checks.policy import BindingPolicy
 
 PEER = BindingPolicy(bound={"@acme/tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.audit.cases.case import Case, bare, good, wheel
-from tests.audit.cases.jars import make_jar
-from tests.audit.cases.layout import NATIVE, split
-from tests.audit.cases.npms import WHOLE
-from tests.audit.cases.sdks import AT_SO, SO, exporting, library, sdk
-from tests.audit.cases.symbols import LIB, F, of
-
+from corpus.cases.case import Case, bare, good, wheel
+from corpus.cases.jars import make_jar
+from corpus.cases.layout import NATIVE, split
+from corpus.cases.npms import WHOLE
+from corpus.cases.sdks import AT_SO, SO, exporting, library, sdk
+from corpus.cases.symbols import LIB, F, of
 from latebind.checks.policy import BindingPolicy
 
 if TYPE_CHECKING:
-    from tests.audit.corpus import Bench
+    from corpus.packages import Bench
 
 ONLY_LATENN = BindingPolicy(exports={"latenn": ("latenn_*",)})
 TWINS = BindingPolicy(twins=({"wheel": "latenn-core", "nupkg": "Latenn.Kernel"},))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import Case, made_by
-from tests.audit.corpus import Bench, pe
+from corpus.cases.case import Case, made_by
+from corpus.packages import Bench, pe
 
 LIB = "ep_acme/libacme_ep.so"
 MODULE = "ep_acme/__init__.py"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import contents, dll, import_library, wheel, windows, windows_runtime
-from tests.audit.cases.windows import (
+from corpus.cases.case import contents, dll, import_library, wheel, windows, windows_runtime
+from corpus.cases.windows import (
     BOTH,
     DELAYED,
     ENTRY,
@@ -18,8 +18,7 @@ from tests.audit.cases.windows import (
     of,
     row,
 )
-from tests.audit.corpus import RUNTIME, USER
-
+from corpus.packages import RUNTIME, USER
 from tests.checks.cases.projects import ONLY_LATENN
 
 CASES = [

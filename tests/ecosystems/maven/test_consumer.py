@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 from latebind.ecosystems.maven.layouts import LAYOUTS
-from testing.needs import require_programs
-from tests.client import CONFIG, copy_client
 from tests.ecosystems.conftest import verify_one
+from tests.support.client import CONFIG, copy_client
+from tests.support.needs import require_programs
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,9 @@ import zipfile
 import pytest
 
 from latebind.tables.targets import targets
-from testing.needs import require_programs
-from tests.client import CONFIG, by_kind, copy_client, members, pack_project, rewritten, write_files
-from tests.programs import assert_refused, run_checked, run_program
+from tests.support.client import CONFIG, by_kind, copy_client, members, pack_project, rewritten, write_files
+from tests.support.needs import require_programs
+from tests.support.running import assert_refused, run_checked, run_program
 
 TABLE = """
 [package.tiny.maven]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from testing.needs import require_programs
-from tests.client import by_kind, copy_client, members, pack_project, write_files
 from tests.ecosystems.conftest import make_open_folder
 from tests.ecosystems.maven.test_jar import JAR_ONLY, LIBRARY, TABLE
-from tests.programs import run_checked, run_program
+from tests.support.client import by_kind, copy_client, members, pack_project, write_files
+from tests.support.needs import require_programs
+from tests.support.running import run_checked, run_program
 
 pytestmark = pytest.mark.builds
 

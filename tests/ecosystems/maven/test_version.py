@@ -12,9 +12,9 @@ from latebind.config.file import load
 from latebind.ecosystems.maven.programs import find_jdk
 from latebind.errors import LatebindError, NotRun
 from latebind.pack.planned import plan_packages
-from testing.needs import require_programs
-from tests.client import CONFIG, write_client
-from tests.programs import run_checked
+from tests.support.client import CONFIG, write_client
+from tests.support.needs import require_programs
+from tests.support.running import run_checked
 
 TABLE = 'maven = { group = "io.github.acme", name = "tiny" }\n'
 SUFFIXES = ("a0", "a1", "a2", "a10", "b1", "rc1", "rc1.post1", "rc2", "", ".post1", ".post2", ".post10")

@@ -9,10 +9,10 @@ import shutil
 import pytest
 
 from loadcheck.readers.package_json import MANIFEST
-from testing.needs import require_programs
-from tests.client import pack_project
 from tests.ecosystems.npm.test_pack import NPM, RIDS, RUNTIME, SOURCE, project, sources
-from tests.programs import run_checked, run_program
+from tests.support.client import pack_project
+from tests.support.needs import require_programs
+from tests.support.running import run_checked, run_program
 
 TOOLS = ("publint@0.3", "@arethetypeswrong/cli@0.18", "typescript@5", "webpack@5", "webpack-cli@7", "esbuild@0.28")
 TSC = ("--module", "nodenext", "--target", "es2022", "--esModuleInterop", "--noEmit")

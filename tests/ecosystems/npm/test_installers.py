@@ -15,11 +15,11 @@ from urllib.parse import unquote
 import pytest
 
 from loadcheck.readers.package_json import MANIFEST
-from testing.needs import require_programs
-from testing.npm_tools import install_tools
-from tests.client import member, pack_project, write_files
 from tests.ecosystems.npm.test_pack import RIDS, project
-from tests.programs import run_program
+from tests.support.client import member, pack_project, write_files
+from tests.support.needs import require_programs
+from tests.support.npm_tools import install_tools
+from tests.support.running import run_program
 
 APPLICATION = {"name": "app", "version": "1.0.0", "private": True, "dependencies": {"@acme/tiny": "1.2.3"}}
 REQUIRE = 'console.log(require("@acme/tiny").libraryPath());\n'

@@ -11,9 +11,9 @@ import pytest
 
 from latebind.ecosystems.npm.layouts import LAYOUTS
 from latebind.system.archive import Entry, write_tar
-from testing.npm_tools import install_tools
-from tests.client import CONFIG, members, write_client
 from tests.ecosystems.conftest import verify_one
+from tests.support.client import CONFIG, members, write_client
+from tests.support.npm_tools import install_tools
 
 pytestmark = pytest.mark.slow
 

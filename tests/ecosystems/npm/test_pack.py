@@ -17,8 +17,7 @@ from latebind.errors import BuildError
 from latebind.filenames import npm_file
 from latebind.pack.planned import plan_packages
 from loadcheck.audit import audit_here
-from testing.needs import require_programs
-from tests.client import (
+from tests.support.client import (
     CONFIG,
     PORTABLE_CMAKE,
     PORTABLE_SOURCE,
@@ -30,7 +29,8 @@ from tests.client import (
     write_client,
     write_files,
 )
-from tests.programs import run_program
+from tests.support.needs import require_programs
+from tests.support.running import run_program
 
 RIDS = ["linux-x64", "win-x64"]
 NPM = '[package.tiny.npm]\nname = "@acme/tiny"\n'

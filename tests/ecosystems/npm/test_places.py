@@ -10,9 +10,9 @@ import tarfile
 
 import pytest
 
-from testing.needs import require_programs
-from tests.client import pack_project
 from tests.ecosystems.npm.test_pack import RIDS, project
+from tests.support.client import pack_project
+from tests.support.needs import require_programs
 
 STRANGER, USER, UNKNOWN = 12345, 12346, 65534
 FIND = 'console.log(require("@acme/tiny").libraryPath())'

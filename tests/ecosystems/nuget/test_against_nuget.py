@@ -12,9 +12,9 @@ from latebind.ecosystems.nuget.nuspec import render_nuspec
 from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
-from testing.needs import dotnet_environment
-from tests.client import member, members
 from tests.ecosystems.nuget.test_nuspec import FULL
+from tests.support.client import member, members
+from tests.support.needs import dotnet_environment
 
 NUSPEC = dataclasses.replace(FULL, license="MIT OR Apache-2.0", readme="", dependencies=())
 FILES = ("lib/netstandard2.0/_._", "runtimes/linux-x64/native/libdemo.so", "content/noextension", "content/a b+c.txt")

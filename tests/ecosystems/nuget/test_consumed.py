@@ -10,9 +10,9 @@ import pytest
 from latebind.compilers import dotnet, mono
 from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.system.run import run
-from testing.needs import dotnet_environment, with_mono
-from tests.client import edit
-from tests.dotnet_support import NATIVE_FILES, make_config, make_stage, native_stages, shared_library
+from tests.support.client import edit
+from tests.support.dotnet_support import NATIVE_FILES, make_config, make_stage, native_stages, shared_library
+from tests.support.needs import dotnet_environment, with_mono
 
 pytestmark = pytest.mark.slow
 

@@ -14,12 +14,12 @@ from latebind.ecosystems.nuget.layout import list_assemblies
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_helper
 from latebind.errors import BuildError
-from testing.dotnet_reader import PROJECT, STATED, find_lookups
-from testing.needs import dotnet_environment
-from tests.client import edit, write_files
 from tests.conftest import ROOT
-from tests.dotnet_support import CLIENT
-from tests.programs import not_run
+from tests.support.client import edit, write_files
+from tests.support.dotnet_reader import PROJECT, STATED, find_lookups
+from tests.support.dotnet_support import CLIENT
+from tests.support.needs import dotnet_environment
+from tests.support.running import not_run
 
 FRAMEWORKS = ["netstandard2.0", "netstandard2.1"]
 BINDING = CLIENT / "Demo"

@@ -11,8 +11,8 @@ from latebind.ecosystems.nuget.managed import ManagedBuild
 from latebind.ecosystems.nuget.nuspec import Dependency
 from latebind.ecosystems.nuget.pack import describe, pack_nupkgs
 from latebind.errors import BuildError
-from tests.client import member, members, write_files
-from tests.dotnet_support import RID, make_config, make_stage, write_stage
+from tests.support.client import member, members, write_files
+from tests.support.dotnet_support import RID, make_config, make_stage, write_stage
 
 FRAMEWORKS = ("netstandard2.0", "netstandard2.1")
 JPEG = b"\xff\xd8\xff\xe0"

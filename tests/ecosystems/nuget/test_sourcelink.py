@@ -7,12 +7,12 @@ from pathlib import PurePosixPath
 import pytest
 
 from latebind.ecosystems.nuget.managed import SOURCES, source_link
-from testing.dotnet_reader import PROJECT
-from testing.needs import dotnet_environment
 from tests.build.test_commit import git
-from tests.client import CONFIG, edit, member, write_client, write_files
 from tests.ecosystems.nuget.test_managed import build as build_managed
-from tests.programs import assert_success
+from tests.support.client import CONFIG, edit, member, write_client, write_files
+from tests.support.dotnet_reader import PROJECT
+from tests.support.needs import dotnet_environment
+from tests.support.running import assert_success
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 RAW = f"https://raw.githubusercontent.com/me/tiny/{HASH}"

@@ -5,8 +5,8 @@ from latebind.config.project import read_project
 from latebind.tables.targets import target
 from loadcheck.binary import read_images
 from loadcheck.model import Rid
-from tests.client import write_files
-from tests.epclient import write_ep
+from tests.support.client import write_files
+from tests.support.epclient import write_ep
 
 OPTIONS = {
     "LINK_FLAGS": 'set_property(TARGET {name} APPEND_STRING PROPERTY LINK_FLAGS "-DEF:${{def}}")',

@@ -13,10 +13,10 @@ import pytest
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
 from loadcheck.audit import audit_paths
-from research.broken.packages import Packages, swap
-from testing.needs import dotnet_environment
-from tests.client import pack_project
-from tests.epclient import write_ep
+from tests.support.broken.packages import Packages, swap
+from tests.support.client import pack_project
+from tests.support.epclient import write_ep
+from tests.support.needs import dotnet_environment
 
 MODULE = "onnxruntime_ep_tiny_npu"
 INIT, LIBRARY = f"{MODULE}/__init__.py", f"{MODULE}/libtiny_ep.so"

@@ -7,8 +7,8 @@ import pytest
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.tables.hosts import hosts
-from tests.client import copy_client, edit, member, members, pack_project
-from tests.programs import run_checked, run_program
+from tests.support.client import copy_client, edit, member, members, pack_project
+from tests.support.running import run_checked, run_program
 
 ADBC = """\
 import adbc_driver_manager as manager

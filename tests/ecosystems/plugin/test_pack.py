@@ -14,11 +14,11 @@ from latebind.errors import BuildError
 from latebind.pack.planned import plan_packages
 from loadcheck.audit import audit_paths
 from loadcheck.engine.policy import Policy
-from testing.needs import dotnet_environment
 from tests.build.test_sbom import FORMATS
-from tests.client import hashes, members, pack_project, write_files
-from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
-from tests.programs import assert_refused, run_checked
+from tests.support.client import hashes, members, pack_project, write_files
+from tests.support.epclient import CMAKE, CONFIG, SOURCE, write_ep
+from tests.support.needs import dotnet_environment
+from tests.support.running import assert_refused, run_checked
 
 pytestmark = pytest.mark.slow
 

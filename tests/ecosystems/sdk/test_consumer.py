@@ -6,9 +6,9 @@ import tarfile
 
 import pytest
 
-from tests.client import pack_project
 from tests.ecosystems.conftest import verify_one
-from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
+from tests.support.client import pack_project
+from tests.support.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 pytestmark = pytest.mark.slow
 

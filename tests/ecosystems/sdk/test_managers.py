@@ -9,11 +9,11 @@ import textwrap
 
 import pytest
 
-from testing.needs import require_programs
-from tests.client import by_kind, copy_client, edit, pack_project, write_files
 from tests.conftest import ROOT
-from tests.programs import run_checked, run_program
-from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
+from tests.support.client import by_kind, copy_client, edit, pack_project, write_files
+from tests.support.needs import require_programs
+from tests.support.running import run_checked, run_program
+from tests.support.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 pytestmark = pytest.mark.slow
 DEMO = SDK.replace('name = "tiny"', 'name = "demo"', 1).replace("[package.tiny]", "[package.core]")

@@ -9,8 +9,9 @@ import tarfile
 import zipfile
 
 import pytest
-from tests.audit.corpus import universal
 
+from ci.machines import clang_cl
+from corpus.packages import universal
 from latebind.build.native import stage_target
 from latebind.build.sbom import read_sbom
 from latebind.compilers.choose import program
@@ -24,12 +25,11 @@ from latebind.tables.targets import target
 from loadcheck.audit import audit_here, audit_paths
 from loadcheck.binary import read_images
 from loadcheck.engine.policy import Policy
-from machines import clang_cl
-from testing.emulated import cache
-from testing.needs import available, require_programs
-from tests.client import PORTABLE_CMAKE, by_kind, edit, hashes, member, members, pack_project
-from tests.programs import run_checked, run_program
-from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
+from tests.support.client import PORTABLE_CMAKE, by_kind, edit, hashes, member, members, pack_project
+from tests.support.emulated import cache
+from tests.support.needs import available, require_programs
+from tests.support.running import run_checked, run_program
+from tests.support.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 PROGRAM = (
     "#include <tiny.h>\nint main(void) { return tiny_add(2, 3) == 5 /* 2 characters printed, and 3 */ ? 0 : 1; }\n"

@@ -18,8 +18,8 @@ from latebind.pack.planned import plan_packages
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
 from loadcheck.binary import read_image
-from tests.client import CONFIG, PORTABLE_SOURCE, hashes, members, pack_project, write_client
-from tests.programs import run_checked
+from tests.support.client import CONFIG, PORTABLE_SOURCE, hashes, members, pack_project, write_client
+from tests.support.running import run_checked
 
 pytestmark = pytest.mark.slow
 

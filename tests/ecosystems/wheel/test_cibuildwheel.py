@@ -6,7 +6,7 @@ import pytest
 from latebind.config.file import load
 from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import LatebindError
-from tests.client import CONFIG, write_client
+from tests.support.client import CONFIG, write_client
 
 
 def write_config(folder):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ci.machines import arm64_python, qemu, windows_python, wine
+from ci.machines.emulator import Limits
 from latebind.build.extension import find_interpreter, list_exports
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
@@ -15,12 +17,10 @@ from latebind.pack.planned import plan_packages
 from latebind.tables.targets import host_rid
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image
-from machines import arm64_python, qemu, windows_python, wine
-from machines.emulator import Limits
-from testing.needs import available
-from tests.client import by_kind, edit, members, pack_project
-from tests.moduleclient import write_module_client
-from tests.programs import CLI, assert_refused, run_checked, run_program
+from tests.support.client import by_kind, edit, members, pack_project
+from tests.support.moduleclient import write_module_client
+from tests.support.needs import available
+from tests.support.running import CLI, assert_refused, run_checked, run_program
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.13t")
 RUN = "import tiny; assert tiny.add(2, 3) == 5; print(tiny._tiny.__file__)"

@@ -12,8 +12,8 @@ from latebind.ecosystems.wheel.environment import _ONLOAD as _PROGRAM
 from latebind.ecosystems.wheel.environment import list_installed
 from latebind.errors import LatebindError
 from latebind.verify.cases.installers import find_uv
-from research.broken import loading, natives
-from tests.programs import run_checked, run_program
+from tests.support.broken import loading, natives
+from tests.support.running import run_checked, run_program
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="not run: the libraries are compiled for Linux")
 FILES = {

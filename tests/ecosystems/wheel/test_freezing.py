@@ -9,9 +9,9 @@ import pytest
 from latebind.config.file import load
 from latebind.ecosystems.wheel.metadata import hook_files
 from latebind.verify.cases.installers import find_uv
-from tests.client import PYPROJECT, SEVERAL, by_kind, members, pack_project, write_client
-from tests.epclient import write_ep
-from tests.programs import CLI, run_checked, run_program
+from tests.support.client import PYPROJECT, SEVERAL, by_kind, members, pack_project, write_client
+from tests.support.epclient import write_ep
+from tests.support.running import CLI, run_checked, run_program
 
 HOOKS = "_pyinstaller/__init__.py", "_pyinstaller/hook-{}.py"
 UNREACHABLE = ("error sending request", "Failed to fetch", "dns error")

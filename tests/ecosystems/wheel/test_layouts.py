@@ -14,10 +14,10 @@ from latebind.tables.presets import preset
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.situations import Situation
-from testing import needs
-from tests.client import write_files
 from tests.conftest import ROOT
-from tests.programs import CLI, run_checked, run_program
+from tests.support import needs
+from tests.support.client import write_files
+from tests.support.running import CLI, run_checked, run_program
 
 MINUTES = {"frozen-nuitka"}
 """What takes many minutes: `latebind verify --all -k frozen-nuitka` in a project."""

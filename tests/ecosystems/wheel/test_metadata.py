@@ -10,8 +10,8 @@ from packaging.requirements import Requirement
 from latebind.errors import LatebindError
 from latebind.tables.presets import preset, presets
 from latebind.tables.targets import targets
-from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, member, members, pack_project, write_client
-from tests.programs import run_checked
+from tests.support.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, member, members, pack_project, write_client
+from tests.support.running import run_checked
 
 DISTRIBUTIONS = [(name, extra) for name, preset in presets().items() for extra in preset.python.extras]
 

@@ -8,7 +8,7 @@ import pytest
 
 from latebind.errors import BuildError
 from loadcheck.audit import audit_here
-from tests.client import (
+from tests.support.client import (
     CMAKE,
     CONFIG,
     PYPROJECT,

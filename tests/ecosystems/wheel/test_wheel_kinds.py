@@ -20,10 +20,10 @@ from latebind.pack.planned import plan_packages
 from latebind.tables.targets import host_rid, target
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image
-from testing.needs import require_programs
-from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, member, members, pack_project, write_client
-from tests.moduleclient import CMAKE, config, write_module_client
-from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
+from tests.support.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, member, members, pack_project, write_client
+from tests.support.moduleclient import CMAKE, config, write_module_client
+from tests.support.needs import require_programs
+from tests.support.running import CLI, assert_refused, assert_success, run_checked, run_program
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from latebind.verify.cases import installers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question, ask, raised_minimum
 from latebind.verify.cases.installers import installer
 from loadcheck.model import Rid
-from tests.programs import not_run
+from tests.support.running import not_run
 from tests.verify.release_index import serve, write_index, write_wheel
 
 X64, ARM, INTEL, WINDOWS = "manylinux_2_28_x86_64", "manylinux_2_28_aarch64", "macosx_11_0_x86_64", "win_amd64"

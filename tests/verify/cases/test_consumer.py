@@ -7,7 +7,7 @@ import pytest
 
 from latebind.config.file import load
 from latebind.verify.cases.consumer import find_consumer, find_registry, find_wanted, has_program, list_consumers
-from tests.client import SEVERAL
+from tests.support.client import SEVERAL
 
 CONFIG = load(SEVERAL)
 PROGRAMS = ("python", "dotnet", "c", "sdk", "node", "java")

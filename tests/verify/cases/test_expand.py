@@ -18,13 +18,13 @@ from latebind.verify.cases.layouts import RUNNING
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.choose import ChosenCases, Request, able
 from loadcheck.model import Rid
-from tests.client import BOUND, SEVERAL, write_client
-from tests.client import CONFIG as TINY
-from tests.epclient import CONFIG as EP_CONFIG
-from tests.epclient import write_ep
-from tests.programs import not_run
-from tests.thingclient import DESCRIBED as THING
-from tests.thingclient import write_thing_client
+from tests.support.client import BOUND, SEVERAL, write_client
+from tests.support.client import CONFIG as TINY
+from tests.support.epclient import CONFIG as EP_CONFIG
+from tests.support.epclient import write_ep
+from tests.support.running import not_run
+from tests.support.thingclient import DESCRIBED as THING
+from tests.support.thingclient import write_thing_client
 
 CONFIG = load(SEVERAL)
 USE = CONFIG.document.runtime[0]

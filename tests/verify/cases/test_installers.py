@@ -27,7 +27,7 @@ from latebind.verify.cases.installers import (
 )
 from loadcheck.model import Rid
 from tests.conftest import ROOT
-from tests.programs import not_run
+from tests.support.running import not_run
 from tests.verify.release_index import write_wheel
 
 BASE = Path(getattr(sys, "_base_executable", sys.executable))

@@ -14,7 +14,7 @@ from latebind.system.run import run
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.installers import foreign_installer, installer, uv_platform
 from latebind.verify.cases.machine import Machine, host_machine, machines, machines_folder, unusable
-from tests.programs import not_run
+from tests.support.running import not_run
 
 GOOD = """\
 rid = "win-x64"

@@ -11,8 +11,8 @@ from latebind.errors import InputError
 from latebind.tables.targets import targets
 from latebind.verify.cases.matrix import CASES_PER_JOB, MAX_BYTES, MAX_JOBS, cases_of, matrix, matrix_json
 from latebind.verify.cases.select import in_shard, read_shard
-from tests.client import CONFIG as TINY
-from tests.client import SEVERAL, write_client
+from tests.support.client import CONFIG as TINY
+from tests.support.client import SEVERAL, write_client
 
 PROJECT = load(SEVERAL)
 RIDS = PROJECT.document.targets.include

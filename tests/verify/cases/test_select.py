@@ -14,7 +14,7 @@ from latebind.verify.cases.expand import Extent, expand_cases, list_lines, quest
 from latebind.verify.cases.index import BELOW_FLOOR, Answers
 from latebind.verify.cases.select import check_patterns, in_shard, is_selected, read_shard
 from loadcheck.model import Rid
-from tests.client import SEVERAL
+from tests.support.client import SEVERAL
 
 CONFIG = load(SEVERAL)
 VERSIONS = {"minimum": ("1.19.2",), "latest": ("1.31.1",), BELOW_FLOOR: ("1.18.1",)}

@@ -4,8 +4,8 @@ from dataclasses import fields
 from types import SimpleNamespace
 
 import pytest
-from tests.audit.corpus import Compiler
 
+from corpus.packages import Compiler
 from latebind.config.file import load
 from latebind.errors import InputError, NotRun
 from latebind.model import Case
@@ -15,9 +15,9 @@ from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.cases.situations import ODD, ORDINARY, Situation
 from latebind.verify.run.bench import Bench
 from loadcheck.model import Rid
-from tests.client import SEVERAL
-from tests.epclient import write_ep
-from tests.programs import not_run
+from tests.support.client import SEVERAL
+from tests.support.epclient import write_ep
+from tests.support.running import not_run
 
 SOURCE = """\
 #include <stdio.h>

@@ -18,10 +18,10 @@ from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.report.gate import GATE_RENDERERS, PackageFile, judge_gate, list_package_files, patterns
 from latebind.verify.report.render import write_reports
 from latebind.verify.report.report import Provenance
-from tests.client import BOUND, SEVERAL, write_client
-from tests.client import CONFIG as TINY
 from tests.conftest import ROOT
-from tests.programs import assert_refused
+from tests.support.client import BOUND, SEVERAL, write_client
+from tests.support.client import CONFIG as TINY
+from tests.support.running import assert_refused
 from tests.verify.reports import complete, report, row
 
 PROJECT = load(SEVERAL)

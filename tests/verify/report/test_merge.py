@@ -12,7 +12,7 @@ from latebind.model import State
 from latebind.verify.report.merge import merge
 from latebind.verify.report.render import write_reports
 from latebind.verify.report.report import Provenance, read_report
-from tests.programs import assert_refused, assert_success
+from tests.support.running import assert_refused, assert_success
 from tests.verify.reports import report, row
 
 LINUX = {"target": "linux-x64", "python": "3.11.7"}

@@ -13,9 +13,9 @@ from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.tables.presets import preset
 from latebind.verify.cases.installers import installer
 from latebind.verify.run.supply import Supply
-from testing.needs import dotnet_environment
-from tests.client import CONFIG, write_client
-from tests.dotnet_support import CLIENT, RID, VERSION, make_config, make_stage, shared_library
+from tests.support.client import CONFIG, write_client
+from tests.support.dotnet_support import CLIENT, RID, VERSION, make_config, make_stage, shared_library
+from tests.support.needs import dotnet_environment
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from latebind.errors import LatebindError
 from latebind.verify.cases.situations import Situation
 from latebind.verify.run import access
 from latebind.verify.run.access import NOBODY, assert_reached, is_root, unlock
-from tests.programs import not_run
+from tests.support.running import not_run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="not run: the permissions are those of Linux and macOS")
 

@@ -17,7 +17,7 @@ from latebind.verify.run.bench import Bench, PhaseError, failing_at, try_case
 from latebind.verify.run.protocol import CaseFailure, ConsumerResult
 from latebind.verify.run.supply import choose_requirements
 from loadcheck.model import Rid
-from tests.client import SEVERAL
+from tests.support.client import SEVERAL
 from tests.verify.reports import row
 
 PROJECT = load(SEVERAL)

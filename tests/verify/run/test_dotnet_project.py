@@ -18,8 +18,8 @@ from latebind.system.archive import Entry
 from latebind.tables.presets import preset
 from latebind.verify.cases.layouts import layout
 from latebind.verify.run.supply import Supply
-from tests.dotnet_support import RID, consumer, make_config, run_smoke, without
-from tests.programs import not_run
+from tests.support.dotnet_support import RID, consumer, make_config, run_smoke, without
+from tests.support.running import not_run
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"),

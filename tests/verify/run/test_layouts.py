@@ -16,9 +16,8 @@ from latebind.system.run import run
 from latebind.verify.cases import layouts
 from latebind.verify.cases.layouts import OLDER_FRAMEWORK, Application, layout, next_to_it, one_program
 from latebind.verify.run.bench import PhaseError
-from testing.needs import dotnet_environment
-from tests.client import members, rewritten
-from tests.dotnet_support import (
+from tests.support.client import members, rewritten
+from tests.support.dotnet_support import (
     NATIVE_FILES,
     RID,
     consumer,
@@ -29,7 +28,8 @@ from tests.dotnet_support import (
     shared_library,
     without,
 )
-from tests.programs import not_run, run_checked
+from tests.support.needs import dotnet_environment
+from tests.support.running import not_run, run_checked
 
 NATIVE = f"runtimes/{RID}/native/"
 CORE, EXTRA, ORT = "libdemo_core.so", "libdemo_extra.so", "libonnxruntime.so"

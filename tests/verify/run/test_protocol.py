@@ -9,7 +9,7 @@ from latebind.errors import NotRun
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.run.bench import PhaseError
 from latebind.verify.run.protocol import run_consumer, with_output
-from tests.programs import not_run
+from tests.support.running import not_run
 
 CRASHES, DOCUMENTED = "import os; os.abort()", "/docs/consumers.md describes what a consumer writes."
 

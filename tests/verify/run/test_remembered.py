@@ -8,7 +8,7 @@ from latebind.verify.cases.expand import Extent, expand_cases, list_lines
 from latebind.verify.cases.index import Answers
 from latebind.verify.run.remembered import Memory
 from loadcheck.model import Rid
-from tests.client import BOUND, write_client
+from tests.support.client import BOUND, write_client
 
 TEXT = BOUND + '\n[verify]\npython = "verify/smoke.py"\n'
 

@@ -26,7 +26,7 @@ def is_libc_symbol(name: str, libc: Literal["glibc", "musl", "darwin"]) -> bool:
 
 @cache
 def _list_symbols(libc: str) -> frozenset[str]:
-    """The names in a list that ci/libc_symbols.py or ci/darwin_symbols.py takes from ziglang."""
+    """The names in a list that ci/gen/libc_symbols.py or ci/gen/darwin_symbols.py takes from ziglang."""
     _, _, names = Path(__file__).with_name(f"{libc}.txt").read_text("ascii").partition("\n")
     return frozenset(names.split())
 

@@ -1,0 +1,106 @@
+"""Writes docs/bench.md from ci/bench/results/*.json.
+
+Results are not tracked: the section of a benchmark that has none here stays as it is on the page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ROOT = Path(__file__).resolve().parents[2]
+_TITLES = {
+    "audit": "The audit compared with other tools",
+    "latency": "Binding the runtime",
+    "pack": "Packing",
+    "startup": "Start-up",
+    "stub": "The stub compared with a linked ONNX Runtime",
+}
+_INTRODUCTION = """# Benchmarks
+
+`python3 noxfile.py -s bench` measures again and rewrites this page. Tables show the median of several rounds, some
+with the lowest and highest value in parentheses. "CPU" is the CPU time of all processes together.
+"""
+_ABOUT = {
+    "audit": """"Peers" are `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on its
+wheels. "Floor" decompresses and hashes every member in one thread.""",
+    "latency": """What the loader adds to the runtime.""",
+    "pack": """All packages of latenn, without the native build, and other tools' packages of the same files.""",
+    "startup": """`latebind --help` as a process.""",
+    "stub": """One C program links the runtime, the other the stub.""",
+}
+
+
+def main() -> None:
+    """Write the sections of the results that are here; keep the others."""
+    page = ROOT / "docs" / "bench.md"
+    sections = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+    for path in sorted((ROOT / "ci" / "bench" / "results").glob("*.json")):
+        document = json.loads(path.read_text("utf-8"))
+        title = _TITLES[path.stem]
+        sections[title] = f"\n{_section(path.stem, document)}\n"
+    written = [f"## {title}\n{sections[title]}" for title in _TITLES.values() if title in sections]
+    page.write_text("\n".join([_INTRODUCTION, *(text.strip("\n") + "\n" for text in written)]), encoding="utf-8")
+
+
+def _section(name: str, document: dict[str, Any]) -> str:
+    machine, versions = document["machine"], document["versions"]
+    where = (
+        f"Measured on {machine['system']} {machine['processor']}, {machine['processors']} CPUs, Python "
+        f"{machine['python']}. Versions: " + ", ".join(f"{tool} {number}" for tool, number in versions.items()) + "."
+    )
+    parts = [
+        _ABOUT[name],
+        *([_input(document["input"])] if "input" in document else []),
+    ]
+    if "contenders" in document and name != "startup":
+        parts.append(_contenders(document["contenders"]))
+    if claims := [claim for claim in document.get("claims", ()) if name != "latency" or "lb_bind()" in claim["claim"]]:
+        parts.append(_claims(claims))
+    if machine["load before"][0] > machine["processors"]:
+        parts.append(
+            "Other programs kept the processors busy, so that clocks show more than the programs themselves take."
+        )
+    parts += [f"Not run: {tool}: {reason}." for tool, reason in document.get("not run", {}).items()]
+    return "\n\n".join([*parts, where]) + "\n"
+
+
+def _contenders(contenders: dict[str, Any]) -> str:
+    rows = [(name, *(f"{row[key]['median']:.2f}" for key in ("wall", "cpu"))) for name, row in contenders.items()]
+    return table(("program", "clock, s", "CPU, s"), rows)
+
+
+def _claims(claims: list[dict[str, Any]]) -> str:
+    missed = {True: "", False: ", **missed**"}
+    lines = [(row["claim"], _measured(row), f"{row['at most']:g}{missed[row['met']]}") for row in claims]
+    return table(("claim", "measured", "goal, at most"), lines)
+
+
+def _measured(row: dict[str, Any]) -> str:
+    spread = f" ({row['least']:.2f}-{row['most']:.2f})" if "least" in row else ""
+    return f"{row['measured']:.2f}{spread}"
+
+
+def _input(facts: dict[str, int]) -> str:
+    noun = "wheels" if "wheels" in facts else "packages"
+    text = f"Input: {facts[noun]} {noun}, {_mb(facts['bytes'])}"
+    return text + (f", {_mb(facts['inflated'])} decompressed." if "inflated" in facts else ".")
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:.0f} MB" if size >= 10**7 else f"{size / 1e6:.1f} MB"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Makes the loader's table of places, and the page about the search order, from loader/tables/places.toml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "loader" / "tables" / "places.toml"
+_HEADER = """\
+/* places.h: where a runtime is looked for, in this order. Made by ci/gen/places.py from loader/tables/places.toml. */
+#ifndef LATEBIND_PLACES_H
+#define LATEBIND_PLACES_H
+
+/* X(step, source, name, trust) */
+{rows}
+
+#endif
+"""
+_PAGE = """\
+<!-- Made by ci/gen/places.py from loader/tables/places.toml. -->
+
+# Where a runtime is looked for
+
+The loader and the stubs look in these places, in this order, and bind the first usable runtime. The report names the
+source of each place that was tried.
+
+{places}
+
+- **named**: used as it is; a failure in `explicit` or `environment` ends the search. A process with raised privileges
+  reads no environment variable.
+- **host**: the host runs code from there anyway. In a process with raised privileges, the place is judged.
+- **running**: its code runs in this process already.
+- **judged**: refused unless [only trusted users can change the way to it](threats.md#trusted-places).
+- **folder**: see the system's search.
+
+After [`chroot()`, `setns()` or `pivot_root()`](threats.md#after-chroot-setns-or-pivot_root), all but `running` is
+judged.
+
+## Packages around a stub
+
+{packages}
+
+## The system's search
+
+The current folder and relative entries are never searched.
+
+{systems}
+"""
+
+
+def _read() -> dict[str, list[dict[str, Any]]]:
+    return msgspec.toml.decode(TABLE.read_bytes(), type=dict[str, list[dict[str, Any]]])
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def header() -> str:
+    """loader/src/places.h."""
+    rows = ["#define LB_PLACES(X)"] + [
+        f'  X({row["source"]}, {row["source"].upper()}, "{row["source"]}", {row["trust"].upper()})'
+        for row in _read()["place"]
+    ]
+    width = max(map(len, rows))
+    lines = [row.ljust(width) + " \\" for row in rows[:-1]] + rows[-1:]
+    return _HEADER.format(rows="\n".join(lines))
+
+
+def page() -> str:
+    """docs/search-order.md."""
+    table = _read()
+    return _PAGE.format(
+        places=_table(
+            ("Source", "Place", "Trust"), [(f"`{row['source']}`", row["where"], row["trust"]) for row in table["place"]]
+        ),
+        packages=_table(("Folder", "Installed by"), [(row["where"], row["who"]) for row in table["package"]]),
+        systems=_table(
+            ("System", "Folders", "Judged"), [(row["name"], row["where"], row["judged"]) for row in table["system"]]
+        ),
+    )

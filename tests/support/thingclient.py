@@ -1,0 +1,57 @@
+"""A small project that binds a runtime which latebind.toml describes, and that runtime; see client.py for the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.client import CONFIG, copy_client, read_client
+from tests.support.needs import require_programs
+from tests.support.running import run_checked
+
+DESCRIBED = """
+[[runtime]]
+minimum = "2.1"
+
+[runtime.describe]
+name = "thing"
+title = "The Thing"
+entry = "thing_version"
+version = "text"
+built = "2.9"
+files.linux = ["libthing.so", "libthing.so.*"]
+python = { folder = "thing/lib", extras = { cpu = "thing-runtime" } }
+"""
+CMAKE = read_client("thing", "native/CMakeLists.txt")
+SOURCE = read_client("thing", "native/tiny.c")
+TELLS = {
+    "text": 'const char* thing_version(void) { return "thing v%d.%d.%d"; }',
+    "three-numbers": "void thing_version(unsigned* a, unsigned* b, unsigned* c) { *a = %d; *b = %d; *c = %d; }",
+    "four-numbers": "void thing_version(unsigned* a, unsigned* b, unsigned* c, unsigned* d)"
+    " { *a = %d; *b = %d; *c = %d; *d = 7; }",
+    "own": "int thing_version(void) { return (%d * 100 + %d) * 100 + %d; }",
+}
+"""How a runtime reports its version, in C, for each word of the description."""
+OWN_READER = """
+int lb_thing_read_version(void* entry, char* text, size_t size)
+{
+  int (*tell)(void) = *(int (**)(void))&entry;
+  return snprintf(text, size, "%d.%d.%d", tell() / 10000, tell() / 100 % 100, tell() % 100) <= 0;
+}
+"""
+
+
+def write_thing_client(folder: Path, described: str = DESCRIBED, **changed: str) -> Path:
+    """Copy the project `thing` with that description; `changed` is as in copy_client()."""
+    config = CONFIG.replace('component = "tiny"', 'component = "tiny"\nruntime = "thing"') + described
+    config += '\n[targets.linux-x64]\ntoolchain = "host"\n'  # the quicker one
+    return copy_client("thing", folder, **{"latebind": config, **changed})
+
+
+def build_thing(folder: Path, form: str, version: tuple[int, int, int], name: str = "libthing.so") -> Path:
+    """The runtime of a version, built by the machine's own compiler; the test is skipped where there is none."""
+    (compiler,) = require_programs("cc")
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / "thing.c"
+    source.write_text(TELLS[form] % version + "\n", encoding="utf-8")
+    run_checked(compiler, "-shared", "-fPIC", "-o", folder / name, source)
+    return folder / name
