@@ -3,7 +3,7 @@
 import pytest
 
 from ci.machines.macos import machine
-from tests.machines.macos.test_faults import compile_text, run
+from tests.ci.machines.macos.test_faults import compile_text, run
 from tests.support.building import needed_compiler
 from tests.support.running import run_checked
 
