@@ -19,13 +19,13 @@ from latebind.registry import collect
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, targets
-from loadcheck.text import DOCS
+from latebind.text import DOCS
 
 if TYPE_CHECKING:
     from latebind.ecosystems.ecosystem import NeededProgram
     from latebind.model import Target
     from latebind.verify.cases.machine import Machine
-    from loadcheck.model import Rid
+    from loadcheck import Rid
 
 
 _EMULATED = f"Verify them on a machine of the target, or here with an emulator: {DOCS}/verify.md#machines"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from loadcheck.errors import InputError
-from loadcheck.errors import UserError as LatebindError
+from loadcheck import InputError
+from loadcheck import UserError as LatebindError
 
 __all__ = ["NOT_RUN_REASONS", "BuildError", "ConfigError", "InputError", "LatebindError", "NotRun", "ToolError"]
 

@@ -11,7 +11,7 @@ from latebind.errors import BuildError
 from latebind.semver import LARGEST_IN_NPM, semantic_version
 from latebind.tables.targets import npm_platform, target, wheel_tag
 from latebind.tables.wheelkinds import abi_tags
-from loadcheck.model import SYMBOLS_SUFFIX
+from loadcheck.facts import SYMBOLS_SUFFIX
 
 if TYPE_CHECKING:
     from latebind.config.document import ProjectTable

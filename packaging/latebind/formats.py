@@ -16,8 +16,8 @@ from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.registry import collect
 from latebind.tables.targets import targets
-from loadcheck.formats import FORMATS, PackageFormat
-from loadcheck.model import Kind, Rid
+from loadcheck import Kind, Rid
+from loadcheck.facts import FORMATS, PackageFormat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,14 +16,14 @@ from packaging.version import InvalidVersion, Version
 
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
 from latebind.system.cache import callers_home, user_cache
+from latebind.system.files import replacing, write_text
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.presets import HeaderSupply, RuntimePreset
 from latebind.tables.targets import host_rid
+from latebind.text import human_size
 from latebind.verify.cases.installers import installer
-from loadcheck.archive import ZipReader, replacing, write_text
-from loadcheck.tarball import Tar
-from loadcheck.text import human_size
+from loadcheck.facts import Tar, ZipReader
 
 _SUFFIXES = (".h", ".hpp", ".hxx")
 _TAR_SUFFIXES = (".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")

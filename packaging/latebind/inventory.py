@@ -22,10 +22,8 @@ from latebind.errors import InputError, LatebindError
 from latebind.model import SbomFormat
 from latebind.system.wheelfile import rewrite_wheel
 from latebind.tables.parts import Part, find_parts, known_parts, part_of
-from loadcheck.archive import ZipReader
-from loadcheck.binary import read_images, sniff
-from loadcheck.readers.record import read_metadata
-from loadcheck.text import printable, shell_word
+from latebind.text import printable, shell_word
+from loadcheck.facts import ZipReader, read_images, read_metadata, sniff
 
 _INFO = re.compile(r"(?P<info>[^/]+\.dist-info)/(?:METADATA|RECORD|WHEEL)$")
 _PARTS = ("METADATA", "RECORD", "WHEEL")

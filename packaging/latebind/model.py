@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Literal
 
-from loadcheck.model import Kind, Rid, Sha256, System
+from loadcheck import Kind, Rid, Sha256, System
 
 SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
 CaseKind = Kind

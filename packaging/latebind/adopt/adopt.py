@@ -23,7 +23,7 @@ from latebind.errors import BuildError, InputError, ToolError
 from latebind.system.log import LOG
 from latebind.tables.presets import presets
 from latebind.tables.targets import host_rid
-from loadcheck.text import DOCS
+from latebind.text import DOCS
 
 if TYPE_CHECKING:
     from latebind.adopt.latebinding import Plan

@@ -17,7 +17,7 @@ from latebind.adopt.setuppy import replace_library
 from latebind.build.codemodel import list_link_items, name_runtime
 from latebind.errors import ToolError
 from latebind.system.run import run
-from loadcheck.engine.policy import fits_any
+from loadcheck.api import fits_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

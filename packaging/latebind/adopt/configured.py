@@ -36,7 +36,7 @@ from latebind.system.resources import cmake_dir
 from latebind.system.run import run
 from latebind.tables.presets import presets
 from latebind.tables.targets import host_rid, target
-from loadcheck.engine.policy import fits_any
+from loadcheck.api import fits_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

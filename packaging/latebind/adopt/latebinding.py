@@ -22,8 +22,7 @@ from latebind.adopt.vendor import make_files
 from latebind.errors import BuildError
 from latebind.semver import version_of
 from latebind.system.run import run
-from latebind.text import is_crash
-from loadcheck.text import plural
+from latebind.text import is_crash, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

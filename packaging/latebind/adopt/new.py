@@ -18,18 +18,18 @@ from latebind.config.document import AUTHOR
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
+from latebind.system.files import write_text
 from latebind.system.git import ask_git
 from latebind.system.log import LOG
 from latebind.tables.presets import preset, presets
 from latebind.tables.targets import host_rid, target
 from latebind.templates import render
-from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from loadcheck.model import Rid
+    from loadcheck import Rid
 
 _PORTS = tuple(f"{port}{number}" for port in ("com", "lpt") for number in range(10))
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *_PORTS})

@@ -10,23 +10,16 @@ from packaging.utils import canonicalize_name
 from latebind.checks.policy import BindingPolicy
 from latebind.config.described import libraries
 from latebind.tables.presets import presets
-from loadcheck.audit import audit_paths
-from loadcheck.binary.floors import is_glibc
-from loadcheck.engine import platforms
-from loadcheck.engine.choice import Choice
-from loadcheck.engine.policy import fits_any
-from loadcheck.engine.reader import find_reader
-from loadcheck.engine.supply import requirement_rows
-from loadcheck.readers.package import kind_of, read_package
+from loadcheck.api import Choice, audit_paths, fits_any, requirement_rows
+from loadcheck.facts import find_reader, is_glibc, kind_of, platforms, read_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.binary import Image
-    from loadcheck.model import Finding
-    from loadcheck.readers.contents import Contents, File
+    from loadcheck import Finding
+    from loadcheck.facts import Contents, File, Image
 
 _STUB = "LATEBIND_RECORD"
 """A text that every stub contains: a variable that it reads."""

@@ -8,7 +8,7 @@ from latebind.templates import render
 
 if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.model import System
+    from loadcheck import System
 
 FILE_NAME = "_runtime.py"
 """What the module is called in a project's package."""

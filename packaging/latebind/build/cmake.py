@@ -46,7 +46,7 @@ from latebind.system.folders import explain_full_disk
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import Completed, command_text, run, tail
-from loadcheck.tables.pythonabi import module_abi
+from loadcheck.facts import module_abi
 
 if TYPE_CHECKING:
     from latebind.config.native import TomlValue

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 from latebind.errors import BuildError
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.folders import explain_full_disk
 from latebind.system.run import run
 from latebind.tables.presets import presets
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.engine.policy import fits_any
+from loadcheck.api import fits_any
 
 _API = ".cmake/api/v1"
 _CLIENT = "client-latebind"

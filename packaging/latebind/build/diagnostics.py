@@ -6,7 +6,7 @@ import itertools
 import re
 from pathlib import Path, PurePosixPath
 
-from loadcheck.text import shell_word
+from latebind.text import shell_word
 
 _COMPILER = re.compile(
     r"^(?P<file>(?:[A-Za-z]:)?[^:()\n]+?)(?::(?P<line>\d+)(?P<column>:\d+)?|\((?P<row>\d+)(?:,\d+)?\)) ?: "

@@ -26,12 +26,12 @@ from latebind.errors import BuildError, NotRun
 from latebind.fill import fill
 from latebind.fingerprint import digest
 from latebind.model import Target
+from latebind.system.files import write_text
 from latebind.system.run import run
 from latebind.system.tree import hash_file, hash_tree
 from latebind.tables.targets import host_rid, like_host
 from latebind.tables.wheelkinds import abi_tags, is_threaded, own_abi_python
-from loadcheck.archive import write_text
-from loadcheck.tables.pythonabi import PythonVersion, floor_of, module_abi, stable_names
+from loadcheck.facts import PythonVersion, floor_of, module_abi, stable_names
 
 if TYPE_CHECKING:
     from latebind.compilers.choose import Toolchain

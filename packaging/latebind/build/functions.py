@@ -16,11 +16,11 @@ from latebind.config.described import NUMBERS
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.system.run import run, tail
 from latebind.tables.presets import FunctionTable
-from loadcheck.binary.read import read_image
-from loadcheck.text import plural
+from latebind.text import plural
+from loadcheck.facts import read_image
 
 if TYPE_CHECKING:
-    from loadcheck.binary import Image
+    from loadcheck.facts import Image
 
 _NAME = re.compile(r"^[A-Za-z_]\w*$")
 _HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx"})

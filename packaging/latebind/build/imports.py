@@ -28,11 +28,10 @@ from latebind.errors import BuildError, InputError
 from latebind.filenames import WHEEL_MANIFEST
 from latebind.fingerprint import digest
 from latebind.model import Target
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.tables.targets import target
-from loadcheck.archive import ZipReader
-from loadcheck.binary import read_images
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.model import Rid, Sha256
+from loadcheck import Rid, Sha256
+from loadcheck.facts import ZipReader, read_images
 
 ON_TRUST = "unknown toolchain"
 """The toolchain of a folder that does not describe itself."""

@@ -12,9 +12,9 @@ from latebind.config.config import Config
 from latebind.config.described import NUMBERS, WIDE, DescribedRuntime
 from latebind.config.runtime import RuntimeUse
 from latebind.fill import fill
+from latebind.system.files import write_text
 from latebind.system.resources import cmake_dir
 from latebind.tables.presets import PerSystem, RuntimePreset
-from loadcheck.archive import write_text
 
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
 """The preprocessor's conditions for each operating system."""

@@ -23,7 +23,7 @@ from latebind.model import Target
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.tables.targets import target as find_target
-from loadcheck.text import plural
+from latebind.text import plural
 
 
 def stage_target(project: Project, target: Target, only: str = "") -> Stage:

@@ -12,8 +12,8 @@ from latebind.config.package import list_missing_exports
 from latebind.errors import BuildError
 from latebind.model import Target
 from latebind.tables.targets import target
-from loadcheck.binary import Image, floors, read_images
-from loadcheck.text import plural
+from latebind.text import plural
+from loadcheck.facts import Image, floors, read_images
 
 _SHOWN = 3
 _NAMED = 10

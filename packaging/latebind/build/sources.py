@@ -18,9 +18,9 @@ from latebind.config.config import SDIST_LOADER, Config
 from latebind.config.file import FILE_NAME
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.fingerprint import digest
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.resources import cmake_dir
 from latebind.system.tree import Folders, hash_file, hash_files, hash_tree, list_tree
-from loadcheck.decoding import DECODE_ERRORS
 
 _NATIVE = re.compile(
     r"CMakeLists\.txt|.*\.(asm|c|c\+\+|cc|cmake|cpp|cu|cuh|cxx|def|h|h\+\+|hh|hpp|hxx|in|inc|inl|ipp|m|mm|pxd|pyx|s|tcc|tpp)",

@@ -17,12 +17,11 @@ from pathlib import Path  # msgspec reads the types of the dataclasses
 import msgspec
 
 from latebind.errors import BuildError, InputError
+from latebind.system.decoding import DECODE_ERRORS
+from latebind.system.files import sha256, write_text
 from latebind.tables.targets import target
-from loadcheck.archive import sha256, write_text
-from loadcheck.binary import read_images
-from loadcheck.binary.implib import import_library
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.model import Rid, Sha256
+from loadcheck import Rid, Sha256
+from loadcheck.facts import import_library, read_images
 
 MANIFEST = "manifest.json"
 _VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")

@@ -23,12 +23,12 @@ from latebind.errors import BuildError, LatebindError
 from latebind.fill import fill
 from latebind.fingerprint import digest
 from latebind.model import Target
+from latebind.system.files import write_text
 from latebind.system.log import LOG
 from latebind.system.run import run, tail
 from latebind.system.tree import hash_tree
 from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table
-from loadcheck.archive import write_text
-from loadcheck.text import DOCS, plural
+from latebind.text import DOCS, plural
 
 if TYPE_CHECKING:
     from latebind.config.described import DescribedRuntime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from latebind.checks import projects, runtime
 from latebind.registry import load_parts
-from loadcheck.engine.registry import Check
+from loadcheck.api import Check
 
 CHECKS = tuple(
     value

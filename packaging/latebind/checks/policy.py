@@ -15,14 +15,13 @@ from packaging.utils import canonicalize_name
 from latebind.config.described import DescribedFile, libraries
 from latebind.errors import InputError
 from latebind.formats import name_projects
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.tables.presets import RuntimePreset, preset, presets
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.engine.choice import Choice, read_codes
-from loadcheck.engine.policy import Policy, Waiver, fits_any
+from loadcheck.api import Choice, Policy, Waiver, fits_any, read_codes
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
-    from loadcheck.model import Kind
+    from loadcheck import Kind
 
 TWINS: tuple[Kind, ...] = ("wheel", "nupkg", "npm", "jar")
 """What each package of a configuration can become: with the same libraries in every ecosystem."""

@@ -16,18 +16,14 @@ from packaging.utils import canonicalize_name
 
 from latebind.checks.policy import TWINS, find_rules
 from latebind.config.package import list_missing_exports
-from loadcheck.checks.parts import read_version
-from loadcheck.checks.symbols import CXX, FIX_ON_MACOS, list_offered_exports
-from loadcheck.engine.reader import TwinFacts, package_readers
-from loadcheck.engine.registry import INSTALLED, Hit, Hits, Skip, check
-from loadcheck.engine.wording import first as first_of
-from loadcheck.engine.wording import some
-from loadcheck.text import plural
+from latebind.text import plural
+from loadcheck.api import INSTALLED, Hit, Hits, Skip, check, some
+from loadcheck.api import first as first_of
+from loadcheck.facts import CXX, FIX_ON_MACOS, TwinFacts, list_offered_exports, package_readers, read_version
 
 if TYPE_CHECKING:
-    from loadcheck.binary import Format, Image
-    from loadcheck.engine.policy import Policy
-    from loadcheck.readers.contents import Contents, File
+    from loadcheck.api import Policy
+    from loadcheck.facts import Contents, File, Format, Image
 
 _WITH_TAGS = "wheel"
 """What is for the targets in its name alone, so that others of the same name have the rest."""

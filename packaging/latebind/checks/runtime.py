@@ -14,17 +14,13 @@ from packaging.utils import canonicalize_name
 
 from latebind.checks.policy import TWINS, BindingPolicy, find_rules
 from latebind.checks.supplier import list_suppliers, suppliers
-from loadcheck.engine import platforms
-from loadcheck.engine.policy import Policy, fits_any
-from loadcheck.engine.registry import ARCHIVES, Hit, Hits, Skip, check
-from loadcheck.engine.supply import requirement_rows
-from loadcheck.engine.wording import links, own_name, some
-from loadcheck.readers.contents import GRAFTED, PROVIDER_ENTRY, Contents, File
-from loadcheck.text import DOCS, human_size, plural
+from latebind.text import DOCS, human_size, plural
+from loadcheck.api import ARCHIVES, Hit, Hits, Policy, Skip, check, fits_any, links, own_name, requirement_rows, some
+from loadcheck.facts import GRAFTED, PROVIDER_ENTRY, Contents, File, platforms
 
 if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.binary import Image
+    from loadcheck.facts import Image
 
 ORT_EXCEPTION = "N3Ort9ExceptionE"
 """The name of Ort::Exception's type in a library that throws it or catches it, in the Itanium C++ ABI."""

@@ -8,14 +8,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from latebind.registry import collect
-from loadcheck.engine.registry import Hit
-from loadcheck.engine.supply import comparable_version
+from loadcheck.api import Hit, comparable_version
 
 if TYPE_CHECKING:
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.model import Kind
-    from loadcheck.readers.contents import Contents
+    from loadcheck import Kind
+    from loadcheck.facts import Contents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

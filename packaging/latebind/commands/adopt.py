@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadcheck.text import printable
+from latebind.text import printable
 
 if TYPE_CHECKING:
     from latebind.commands.common import Add

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from latebind.commands.common import Add, new_folder, open_project
 from latebind.errors import LatebindError
-from loadcheck.cli import choose_checks, declare_audit, load_baseline, print_report
+from loadcheck import declare_audit
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.project import Project
-    from loadcheck.engine.policy import Policy
+    from loadcheck.api import Policy
 
 
 def declare_audit_command(add: Add) -> None:
@@ -33,7 +33,7 @@ def declare_audit_command(add: Add) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from loadcheck.audit import audit_paths
+    from loadcheck.api import audit_paths, load_baseline, print_report
 
     if arguments.explain:
         _explain(arguments.explain)
@@ -80,8 +80,7 @@ def _explain(code: str) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    from loadcheck.engine.catalog import explain
-    from loadcheck.reports.pages import render_page
+    from loadcheck.api import explain, render_page
 
     page = render_page(explain(code))
     console = Console()
@@ -95,7 +94,7 @@ def _make_policy(arguments: argparse.Namespace, config: Config | None) -> Policy
     """The project's own rules if it is named or its dist/ is audited; else the rules for any package."""
     from latebind.checks.policy import BindingPolicy, project_policy, runtimes_named
     from latebind.config.described import libraries
-    from loadcheck.engine.choice import Choice
+    from loadcheck.api import Choice, choose_checks
 
     anyone = Choice(profile="runtime" if arguments.preset else "loads")
     policy = project_policy(config) if config else BindingPolicy(choice=anyone)

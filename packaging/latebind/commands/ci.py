@@ -29,8 +29,8 @@ def declare_ci(add: Add) -> None:
 def _ci(arguments: argparse.Namespace) -> int:
     from latebind.adopt.workflow import WORKFLOW, find_branch, find_tests, list_outdated, render_workflow
     from latebind.config.file import standalone_text, tables_of
+    from latebind.system.files import replacing
     from latebind.system.folders import find_repository
-    from loadcheck.archive import replacing
 
     if arguments.check and (arguments.force or arguments.reusable):
         raise LatebindError("--force and --reusable would have no effect with --check", advice="Leave them out.")
@@ -71,7 +71,7 @@ def _read(file: Path) -> str:
 
 
 def _report(file: Path, outdated: list[Outdated], repository: Path) -> int:
-    from loadcheck.text import annotation, plural
+    from latebind.text import annotation, plural
 
     name = file.relative_to(repository).as_posix()
     for problem in outdated:

@@ -35,7 +35,7 @@ def _headers(arguments: argparse.Namespace) -> int:
     from latebind.config.described import RUNTIME_VERSION
     from latebind.headers import get_headers, write_headers
     from latebind.tables.presets import preset
-    from loadcheck.text import plural
+    from latebind.text import plural
 
     runtime = preset(arguments.runtime)
     version = arguments.version or ("" if arguments.given else runtime.floor)

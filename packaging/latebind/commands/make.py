@@ -137,7 +137,7 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
     import msgspec
 
     from latebind.system.log import LOG
-    from loadcheck.text import printable
+    from latebind.text import printable
 
     if form == "json":
         print_json([{"rid": stage.rid, **msgspec.to_builtins(stage.manifest)} for stage in stages])
@@ -157,7 +157,7 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
 def _pack(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.pack.pack import pack
     from latebind.pack.render import to_console, to_json, to_markdown
-    from loadcheck.archive import write_text
+    from latebind.system.files import write_text
 
     packed = pack(project, project.config.choose_targets(arguments.target))
     write_text(project.reports / "packages.json", to_json(packed))

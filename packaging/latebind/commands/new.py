@@ -62,7 +62,7 @@ def _new(arguments: argparse.Namespace) -> int:
     from latebind.adopt.new import make_project
     from latebind.config.plugin import EP_FLOOR
     from latebind.tables.presets import preset
-    from loadcheck.text import plural
+    from latebind.text import plural
 
     folder = arguments.project / arguments.folder
     files = make_project(folder.resolve(), arguments.language, arguments.kind, arguments.module_name)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from latebind.errors import ConfigError, LatebindError
-from loadcheck.text import annotation, printable_lines
+from latebind.text import annotation, printable_lines
 
 _PLACE = re.compile(r"(?P<file>.+?)(?::(?P<line>\d+)|: (?P<key>\S+))?")
 _BOLD_RED, _BOLD_CYAN, _PLAIN = "\033[1;31m", "\033[1;36m", "\033[0m"

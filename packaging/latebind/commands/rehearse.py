@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from latebind.commands.common import Add, add_format, add_target, lock_project, print_json
 from latebind.errors import LatebindError
-from loadcheck.text import plural, printable
+from latebind.text import plural, printable
 
 if TYPE_CHECKING:
     from latebind.config.project import Project

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from latebind.commands.common import Add, add_format, new_folder, open_project, print_json
 from latebind.errors import LatebindError
 from latebind.system.log import LOG
-from loadcheck.text import plural, printable
+from latebind.text import plural, printable
 
 if TYPE_CHECKING:
     from latebind.release.check import Checked

@@ -64,7 +64,7 @@ def _sbom(arguments: argparse.Namespace) -> int:
 def _describe(wheel: Wheel) -> None:
     """Print what is in the SBOM, and what it lacks."""
     from latebind.system.log import LOG
-    from loadcheck.text import plural
+    from latebind.text import plural
 
     parts = ", ".join(f"{part.name} {part.version}" for part in wheel.bill.linked if part.version)
     print(f"  {plural(len(wheel.bill.libraries), 'native file')}; contains: {parts or 'nothing known'}")

@@ -21,7 +21,7 @@ from latebind.commands.common import (
 )
 from latebind.errors import LatebindError
 from latebind.model import LEVELS
-from loadcheck.text import plural
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from latebind.config.project import Project

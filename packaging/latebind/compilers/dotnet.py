@@ -8,9 +8,9 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from latebind.errors import NotRun, ToolError
+from latebind.system.files import write_text
 from latebind.system.programs import which
 from latebind.system.run import run
-from loadcheck.archive import write_text
 
 _VERSION_LIMIT = 120.0
 _VERSION = re.compile(r"\d+\.\d+\.\d+")

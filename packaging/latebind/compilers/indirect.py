@@ -14,8 +14,7 @@ import struct
 import uuid
 from collections.abc import Iterator, Sequence
 
-from loadcheck.binary.macho import MachoFile
-from loadcheck.binary.signature import list_directories
+from loadcheck.facts import MachoFile, list_directories
 
 _MACHO_64 = bytes.fromhex("cffaedfe")
 _LOCAL = 0x80000000  # INDIRECT_SYMBOL_LOCAL

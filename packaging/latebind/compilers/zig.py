@@ -19,11 +19,11 @@ from latebind.errors import NotRun
 from latebind.fill import fill
 from latebind.model import Target
 from latebind.system.cache import user_cache
+from latebind.system.files import write_text
 from latebind.system.log import LOG, duration
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import zig_triple
-from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from latebind.compilers.choose import Toolchain

@@ -25,8 +25,8 @@ from latebind.semver import version_of
 from latebind.tables.presets import library_files, presets
 from latebind.tables.targets import targets
 from latebind.tables.wheelkinds import PYTHONS, kind_problem
-from loadcheck.model import Rid
-from loadcheck.text import DOCS, printable
+from latebind.text import DOCS, printable
+from loadcheck import Rid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from latebind.config.plugin import EpConfig
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
-    from loadcheck.model import Rid
+    from loadcheck import Rid
 
 
 BACKEND = "latebind.build.backend"

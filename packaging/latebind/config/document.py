@@ -18,7 +18,7 @@ from latebind.config.reader import Table
 from latebind.config.runtime import RuntimeUse  # as above
 from latebind.config.verification import Verify
 from latebind.model import SbomFormat  # as above
-from loadcheck.model import FailOn, Profile  # as above
+from loadcheck import FailOn, Profile  # as above
 
 AUTHOR = re.compile(r"(?P<name>[^<>]*[^<>\s])(?:\s*<(?P<email>[^<>@\s]+@[^<>@\s]+)>)?")
 """As npm and Cargo write an author."""

@@ -17,7 +17,7 @@ from latebind.config.expand import expand
 from latebind.config.reader import Reader
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import ConfigError, InputError
-from loadcheck.text import shell_word
+from latebind.text import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from latebind.config.plugin import HostedConfig
-    from loadcheck.binary import Image
+    from loadcheck.facts import Image
 
 _EcosystemTable = TypeVar("_EcosystemTable", bound=EcosystemTable)
 

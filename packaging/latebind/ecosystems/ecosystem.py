@@ -12,7 +12,7 @@ from latebind.config.config import Config
 from latebind.config.package import Package
 from latebind.config.project import Project
 from latebind.registry import collect
-from loadcheck.model import Kind
+from loadcheck import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

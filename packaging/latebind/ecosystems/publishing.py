@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from latebind.config.config import Config
 from latebind.errors import LatebindError, NotRun
 from latebind.model import State
+from latebind.system.files import sha256
 from latebind.system.run import run
+from latebind.text import plural
 from latebind.verify.cases.consumer import has_program
 from latebind.verify.cases.scenarios import COMPUTING
 from latebind.verify.report.report import read_report
 from latebind.verify.run.protocol import ALL_PASSED, SOME_FAILED, read_result
 from latebind.verify.run.supply import Supply
-from loadcheck.archive import sha256
-from loadcheck.model import Kind
-from loadcheck.text import plural
+from loadcheck import Kind
 
 if TYPE_CHECKING:
     from latebind.verify.cases.installers import Installer

@@ -30,8 +30,8 @@ from latebind.system.archive import source_date_epoch
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
-from loadcheck.model import Sha256
-from loadcheck.text import plural
+from latebind.text import plural
+from loadcheck import Sha256
 
 ELSEWHERE = (
     "checks",

@@ -16,9 +16,9 @@ import msgspec
 
 from latebind.errors import BuildError, NotRun
 from latebind.fingerprint import digest
+from latebind.system.decoding import DECODE_ERRORS
+from latebind.system.files import sha256, write_text
 from latebind.system.log import LOG
-from loadcheck.archive import sha256, write_text
-from loadcheck.decoding import DECODE_ERRORS
 
 RECORD = ".packed.json"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
 from latebind.system.log import LOG
-from loadcheck.text import human_size
+from latebind.text import human_size
 
 if TYPE_CHECKING:
     from latebind.pack.pack import PackResult

@@ -13,7 +13,7 @@ from latebind.config.project import Project
 from latebind.formats import find_format
 from latebind.system.git import list_tracked
 from latebind.system.tree import hash_file
-from loadcheck.formats import iter_members
+from loadcheck.facts import iter_members
 
 
 def list_untracked(project: Project, stages: Sequence[Stage], packages: Iterable[Path]) -> tuple[str, ...]:

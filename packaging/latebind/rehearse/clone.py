@@ -14,9 +14,9 @@ from latebind.config.file import load, standalone_text, tables_of
 from latebind.errors import InputError
 from latebind.release import changelog
 from latebind.release.tag import Tag, check_tag
+from latebind.system.files import write_text
 from latebind.system.folders import find_repository
 from latebind.system.git import run_git
-from loadcheck.archive import write_text
 
 _NAMED = ("-c", "user.name=latebind", "-c", "user.email=latebind@localhost", "-c", "commit.gpgsign=false")
 _SHOWN, _LIMIT = 3, 600.0

@@ -29,15 +29,15 @@ from latebind.release import layout
 from latebind.release.check import check_release
 from latebind.release.make import files_of
 from latebind.release.tag import Tag
+from latebind.system.files import sha256
 from latebind.system.folders import find_repository
 from latebind.system.git import run_git
 from latebind.system.log import LOG
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, target
+from latebind.text import plural, shorten
 from latebind.verify.cases.installers import installer, python_of
-from loadcheck.archive import sha256
-from loadcheck.text import plural, shorten
 
 if TYPE_CHECKING:
     from latebind.ecosystems.publishing import Registry, Rehearsal

@@ -13,8 +13,8 @@ from packaging.version import Version
 
 from latebind.errors import InputError
 from latebind.release.headers import declarations, only_grew
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.text import markdown_code
+from latebind.system.decoding import DECODE_ERRORS
+from latebind.text import markdown_code
 
 if TYPE_CHECKING:
     from latebind.release.packages import ReleasePackage

@@ -30,7 +30,7 @@ from latebind.release.layout import (
 )
 from latebind.release.make import files_of
 from latebind.release.tag import Tag, check_tag
-from loadcheck.archive import sha256
+from latebind.system.files import sha256
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\0\n]+)")
 _SHOWN = 3

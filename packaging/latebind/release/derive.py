@@ -19,18 +19,15 @@ from latebind.errors import InputError
 from latebind.release import api, layout
 from latebind.release.facts import Origin, manifest, obstacles
 from latebind.release.packages import ReleasePackage, read_packages
+from latebind.system.files import sha256
 from latebind.templates import render
+from latebind.text import plural
 from latebind.verify.report.gate import GATE_RENDERERS, Blocker, group_blockers, judge_gate, list_package_files
 from latebind.verify.report.render import renderings
 from latebind.verify.report.report import Report, read_log, read_report
 from latebind.verify.report.view import report_count, view_of
-from loadcheck.archive import sha256
-from loadcheck.audit import audit_paths
-from loadcheck.engine.wording import count_line
-from loadcheck.model import AuditReport
-from loadcheck.reports.markdown import audit_markdown
-from loadcheck.reports.render import audit_json
-from loadcheck.text import plural
+from loadcheck import AuditReport
+from loadcheck.api import audit_json, audit_markdown, audit_paths, count_line
 
 if TYPE_CHECKING:
     from latebind.release.api import ApiChange, Surface

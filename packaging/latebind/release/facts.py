@@ -21,9 +21,9 @@ from latebind.model import State
 from latebind.pack.record import RECORD
 from latebind.release import changelog
 from latebind.release.tag import is_for
+from latebind.system.decoding import DECODE_ERRORS
+from latebind.text import plural
 from latebind.verify.report.gate import Blocker, absent, is_required, patterns
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from latebind.release.packages import ReleasePackage

@@ -22,10 +22,10 @@ from latebind.release.derive import Derived, derive
 from latebind.release.facts import EarlierRelease, Origin, read_earlier
 from latebind.release.tag import Tag, check_tag
 from latebind.system.archive import source_date_epoch
+from latebind.system.files import sha256
 from latebind.system.folders import replacing_folder
 from latebind.verify.report.gate import group_blockers
 from latebind.verify.report.report import read_report
-from loadcheck.archive import sha256
 
 _SHOWN = 20
 

@@ -12,12 +12,10 @@ from latebind.build.sbom import SBOM_FILES, read_sbom
 from latebind.errors import InputError
 from latebind.formats import find_format
 from latebind.model import Artifact
+from latebind.system.files import sha256
 from latebind.tables.targets import targets
-from loadcheck.archive import sha256
-from loadcheck.binary import is_managed, read_images, sniff
-from loadcheck.checks.symbols import list_offered_exports
-from loadcheck.formats import iter_members
-from loadcheck.model import Rid, Sha256
+from loadcheck import Rid, Sha256
+from loadcheck.facts import is_managed, iter_members, list_offered_exports, read_images, sniff
 
 _RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from loadcheck.archive import replacing
-from loadcheck.errors import InputError
+from latebind.errors import InputError
+from latebind.system.files import replacing
 
 _EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first time that a zip can store
 _LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last

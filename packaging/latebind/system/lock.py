@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from latebind.system.files import write_text
 from latebind.system.log import LOG
 from latebind.system.processes import end_trees, watched_over
-from loadcheck.archive import write_text
 
 HELD_VARIABLE = "LATEBIND_HELD"
 """Names the working folder that a process above this one has locked: build backends run below latebind."""

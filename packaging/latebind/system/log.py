@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from loadcheck.text import printable_lines
+from latebind.text import printable_lines
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 from latebind.errors import InputError
 from latebind.system.archive import UNIX, source_date_epoch
-from loadcheck.archive import replacing
+from latebind.system.files import replacing
 
 _BLOCK = 1 << 20
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from latebind.system.resources import messages_page
-from loadcheck.text import DOCS
+from latebind.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from latebind.errors import LatebindError
 from latebind.tables.targets import render_marker
 
 if TYPE_CHECKING:
-    from loadcheck.model import System
+    from loadcheck import System
 
 Compatible = Literal["major", "minor", "always"]
 _FOLDER = Path(__file__).parent

@@ -16,7 +16,7 @@ import msgspec
 
 from latebind.errors import LatebindError
 from latebind.model import Target
-from loadcheck.model import Rid
+from loadcheck import Rid
 
 _NAMES = ("soabi", "arch", "platform_machine", "cpu")
 _SYSTEM = {"linux": "linux", "darwin": "osx", "win32": "win"}

@@ -6,7 +6,7 @@ import re
 
 from packaging.tags import cpython_tags
 
-from loadcheck.tables.pythonabi import ABI3T, floor_of, newest
+from loadcheck.facts import ABI3T, floor_of, newest
 
 WHEEL_KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]|[1-9][0-9])-abi3(\.abi3t)?)$")
 """The kinds of wheels: any Python; only the CPython that builds it; CPython 3.X and newer by the stable ABI.

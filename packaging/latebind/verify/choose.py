@@ -12,6 +12,7 @@ from latebind.config.project import Project
 from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
 from latebind.tables.wheelkinds import own_abi_python
+from latebind.text import plural
 from latebind.verify.cases.consumer import find_consumer, find_registry
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, questions
 from latebind.verify.cases.index import ask
@@ -19,8 +20,7 @@ from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import in_shard, is_selected
-from loadcheck.model import Rid
-from loadcheck.text import plural
+from loadcheck import Rid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

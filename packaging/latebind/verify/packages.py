@@ -16,11 +16,11 @@ from latebind.model import Artifact
 from latebind.pack.pack import pack
 from latebind.pack.record import list_changes, read_record
 from latebind.pack.render import not_made
+from latebind.system.files import sha256
 from latebind.system.log import LOG
 from latebind.verify.report.report import Provenance
-from loadcheck.archive import sha256
-from loadcheck.formats import iter_members
-from loadcheck.model import Rid, Sha256
+from loadcheck import Rid, Sha256
+from loadcheck.facts import iter_members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

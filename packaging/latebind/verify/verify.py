@@ -25,6 +25,7 @@ from latebind.system.log import LOG, duration
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
+from latebind.text import plural, shorten
 from latebind.verify.cases.consumer import find_run
 from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import FILES, scenario
@@ -33,8 +34,7 @@ from latebind.verify.report.report import NEWER_THAN, Report, is_newer_minor, re
 from latebind.verify.run.bench import Bench, try_case
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.supply import SHARED, Supply
-from loadcheck.model import Rid
-from loadcheck.text import plural, shorten
+from loadcheck import Rid
 
 if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter

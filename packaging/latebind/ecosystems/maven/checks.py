@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from latebind.checks.supplier import Supplier, judge_range
 from latebind.ecosystems.maven.config import ECOSYSTEM
 from latebind.tables.presets import presets
-from loadcheck.engine.registry import Hit, Hits, check
-from loadcheck.engine.wording import some
-from loadcheck.kinds.maven.reading import find_pom
+from loadcheck.api import Hit, Hits, check, some
+from loadcheck.facts import find_pom
 
 if TYPE_CHECKING:
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.readers.contents import Contents
+    from loadcheck.facts import Contents
 
 
 @check(

@@ -29,8 +29,7 @@ from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import hash_parts
-from loadcheck.archive import ZipReader
-from loadcheck.kinds.maven.pom import MavenArtifact, read_pom
+from loadcheck.facts import MavenArtifact, ZipReader, read_pom
 
 _ASSEMBLED = "the runtime's JAR was assembled for this test from its PyPI wheel"
 _TIME_LIMIT = 300.0

@@ -9,7 +9,7 @@ from latebind.config.config import Config
 from latebind.ecosystems.maven.config import maven_tables
 from latebind.errors import InputError
 from latebind.formats import Identity, made_as
-from loadcheck.formats import iter_members
+from loadcheck.facts import iter_members
 
 _PROPERTIES = re.compile(r"META-INF/maven/[^/]+/[^/]+/pom\.properties")
 _POM = re.compile(r"(?P<group>.+)/(?P<name>[^/]+)/(?P<version>[^/]+)/(?P=name)-(?P=version)\.pom")

@@ -26,7 +26,7 @@ from latebind.system.archive import Entry, write_zip
 from latebind.system.tree import hash_files, list_tree
 from latebind.tables.targets import target
 from latebind.templates import render
-from loadcheck.kinds.maven.pom import MavenArtifact
+from loadcheck.facts import MavenArtifact
 
 CLASS_NAME = "NativeLibrary"
 _MANIFEST = "META-INF/MANIFEST.MF"

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from latebind.checks.supplier import Supplier
 from latebind.filenames import npm_version
-from loadcheck.engine.registry import Hit
-from loadcheck.engine.supply import comparable_version
-from loadcheck.readers.package_json import read_manifest
+from loadcheck.api import Hit, comparable_version
+from loadcheck.facts import read_manifest
 
 if TYPE_CHECKING:
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.readers.contents import Contents
+    from loadcheck.facts import Contents
 
 
 def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit]:

@@ -22,6 +22,7 @@ from latebind.ecosystems.npm.programs import NPM_INSTALL, NPM_TARBALLS, answer, 
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
 from latebind.model import Outcome
+from latebind.system.files import sha256
 from latebind.system.tree import hash_tree, link_or_copy
 from latebind.tables.targets import target, targets
 from latebind.verify.cases import situations
@@ -32,7 +33,6 @@ from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import hash_parts
-from loadcheck.archive import sha256
 
 NODE = "node"
 """A Node.js program that npm installs the packages for; also its key in [verify]."""

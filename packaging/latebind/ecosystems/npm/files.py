@@ -12,9 +12,9 @@ from latebind.ecosystems.npm.config import npm_tables
 from latebind.errors import InputError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.formats import Identity, made_as
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.tables.targets import npm_platform, targets
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.formats import iter_members
+from loadcheck.facts import iter_members
 
 
 class _Manifest(msgspec.Struct):

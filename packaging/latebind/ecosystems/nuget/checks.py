@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from latebind.checks.supplier import Supplier, judge_range
-from loadcheck.engine.registry import Hit
-from loadcheck.readers.opc import readable_nuspec
+from loadcheck.api import Hit
+from loadcheck.facts import readable_nuspec
 
 if TYPE_CHECKING:
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.readers.contents import Contents
+    from loadcheck.facts import Contents
 
 
 def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit]:

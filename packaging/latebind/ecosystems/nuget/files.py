@@ -11,7 +11,7 @@ from latebind.config.package import NugetConfig, Package
 from latebind.formats import Identity, made_as
 from latebind.semver import semantic_version
 from latebind.tables.targets import targets
-from loadcheck.kinds.nuget.reading import nupkg_id, nupkg_version
+from loadcheck.facts import nupkg_id, nupkg_version
 
 _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 

@@ -17,7 +17,7 @@ from latebind.errors import BuildError
 from latebind.system.archive import Entry
 from latebind.tables.targets import target
 from latebind.templates import render
-from loadcheck.model import Rid
+from loadcheck import Rid
 
 if TYPE_CHECKING:
     from latebind.ecosystems.nuget.managed import ManagedBuild

@@ -21,8 +21,8 @@ from latebind.compilers import dotnet
 from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.errors import BuildError, ToolError
 from latebind.semver import semantic_version
+from latebind.system.files import write_text
 from latebind.system.run import run
-from loadcheck.archive import write_text
 
 _TIME_LIMIT = 600.0
 _SPECIAL = re.compile(r"[%$@'();?*]")

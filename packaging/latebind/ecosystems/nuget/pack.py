@@ -32,8 +32,8 @@ from latebind.semver import semantic_version
 from latebind.system.archive import Entry
 from latebind.system.log import LOG
 from latebind.system.tree import hash_file
-from loadcheck.kinds.nuget.reading import FEED_LIMIT
-from loadcheck.text import human_size
+from latebind.text import human_size
+from loadcheck.facts import FEED_LIMIT
 
 if TYPE_CHECKING:
     from latebind.ecosystems.nuget.managed import ManagedBuild

@@ -15,7 +15,7 @@ from latebind.system.archive import Entry
 from latebind.tables.presets import RuntimePreset
 from latebind.tables.targets import target
 from latebind.verify.cases.expand import STAND_IN
-from loadcheck.model import Rid
+from loadcheck import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench

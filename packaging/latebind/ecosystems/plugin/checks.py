@@ -12,18 +12,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from latebind.tables.hosts import Host, hosts
-from loadcheck.checks.symbols import list_offered_exports
-from loadcheck.engine.registry import Hit, Hits, check
-from loadcheck.engine.wording import some
-from loadcheck.kinds.nuget.reading import native_place
-from loadcheck.readers.opc import readable_nuspec
-from loadcheck.readers.opened import parse_python
-from loadcheck.text import plural
+from latebind.text import plural
+from loadcheck.api import Hit, Hits, check, some
+from loadcheck.facts import list_offered_exports, native_place, parse_python, readable_nuspec
 
 if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.binary import Image
-    from loadcheck.readers.contents import Contents, File
+    from loadcheck.facts import Contents, File, Image
 
 
 _LIBRARY = re.compile(r"[\w.+-]+\.(so(\.\d+)*|dll|dylib)")

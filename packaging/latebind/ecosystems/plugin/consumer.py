@@ -20,8 +20,7 @@ from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import run_consumer, with_output
-from loadcheck.binary import read_images
-from loadcheck.binary.read import PEEK, sniff
+from loadcheck.facts import PEEK, read_images, sniff
 
 if TYPE_CHECKING:
     from latebind.config.plugin import EpConfig

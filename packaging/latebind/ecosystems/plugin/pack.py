@@ -22,10 +22,10 @@ from latebind.ecosystems.wheel.pack import plan_wheels
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.system.archive import Entry, write_zip
+from latebind.system.files import write_text
 from latebind.system.wheelfile import record_digest
 from latebind.templates import render
-from loadcheck.archive import write_text
-from loadcheck.binary import read_images
+from loadcheck.facts import read_images
 
 if TYPE_CHECKING:
     from latebind.config.plugin import HostedConfig

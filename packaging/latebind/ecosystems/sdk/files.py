@@ -6,7 +6,7 @@ from latebind.config.config import Config
 from latebind.filenames import sdk_file
 from latebind.formats import identify_by_name, made_as
 from latebind.tables.targets import targets
-from loadcheck.formats import SDK_FILE
+from loadcheck.facts import SDK_FILE
 
 _PROBLEM = "is not named like an SDK archive: name-version-target-sdk.tar.gz or .zip"
 

@@ -27,7 +27,7 @@ from latebind.filenames import sdk_file
 from latebind.system.archive import Entry, write_tar, write_zip
 from latebind.tables.targets import target
 from latebind.templates import render
-from loadcheck.binary import read_images
+from loadcheck.facts import read_images
 
 _STEM = re.compile(r"(?:lib)?(.+?)(?:\.so(?:\.\d+)*|(?:\.\d+)*\.dylib)$")
 _LIBDIR = re.compile(r"lib(?:32|64)?(?:/[a-z0-9_]+(?:-[a-z0-9_]+)+)?")

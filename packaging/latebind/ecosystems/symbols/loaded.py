@@ -10,10 +10,8 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loadcheck.binary.elffile import ElfFile
-from loadcheck.binary.macho import MachoFile
-from loadcheck.binary.read import PEEK, sniff
-from loadcheck.errors import InputError
+from latebind.errors import InputError
+from loadcheck.facts import PEEK, ElfFile, MachoFile, sniff
 
 _PT_LOAD = 1
 _SECTION_HEADERS = (slice(40, 48), slice(58, 64))

@@ -22,12 +22,12 @@ from latebind.ecosystems.symbols.loaded import Loaded, read_loaded, with_id
 from latebind.errors import InputError, NotRun
 from latebind.filenames import symbols_file
 from latebind.system.archive import Entry, write_zip
+from latebind.system.files import sha256
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import target
-from loadcheck.archive import sha256
-from loadcheck.model import SYMBOLS_MANIFEST
-from loadcheck.text import DOCS
+from latebind.text import DOCS
+from loadcheck.facts import SYMBOLS_MANIFEST
 
 _REASON = "no-symbols"
 _TIME_LIMIT = 600.0

@@ -10,15 +10,14 @@ from packaging.utils import canonicalize_name
 from latebind.checks.policy import find_rules
 from latebind.checks.supplier import Supplier
 from latebind.filenames import WHEEL_MANIFEST
-from loadcheck.engine.registry import Hit, Hits, check
-from loadcheck.engine.supply import comparable_version, requirement_rows
+from loadcheck.api import Hit, Hits, check, comparable_version, requirement_rows
 
 if TYPE_CHECKING:
     from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
-    from loadcheck.engine.policy import Policy
-    from loadcheck.model import Severity
-    from loadcheck.readers.contents import Contents, File
+    from loadcheck import Severity
+    from loadcheck.api import Policy
+    from loadcheck.facts import Contents, File
 
 
 _HOOKS = "/_pyinstaller/"

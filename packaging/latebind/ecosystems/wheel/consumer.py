@@ -25,6 +25,7 @@ from latebind.ecosystems.wheel.layouts import Start, start_consumer
 from latebind.ecosystems.wheel.sdist import run_sdist_case
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.model import Artifact, Outcome, State
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import ending
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.installers import consumer_environment
@@ -34,9 +35,7 @@ from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ConsumerRun, ProcessView, run_consumer
-from loadcheck.archive import ZipReader
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.readers.record import read_metadata
+from loadcheck.facts import ZipReader, read_metadata
 
 _ECOSYSTEMS = Path(__file__).parent.parent
 DRIVER = Path(__file__).with_name("inside") / "driver.py"

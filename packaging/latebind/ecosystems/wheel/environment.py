@@ -19,13 +19,14 @@ from latebind.compilers.interpreters import choose
 from latebind.errors import LatebindError, NotRun
 from latebind.filenames import distribution
 from latebind.model import Artifact
+from latebind.system.files import sha256
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
 from latebind.verify.cases.installers import consumer_environment, installer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import Environment, empty_environment, runtime_libraries
-from loadcheck.archive import ZipReader, sha256
+from loadcheck.facts import ZipReader
 
 if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench

@@ -21,7 +21,7 @@ from latebind.formats import Identity, made_as
 from latebind.model import Artifact
 from latebind.tables.targets import installs, target, targets
 from latebind.tables.wheelkinds import own_abi_kind, own_abi_python
-from loadcheck.model import Rid
+from loadcheck import Rid
 
 _SUFFIX = ".whl"
 

@@ -51,12 +51,12 @@ from latebind.ecosystems.wheel.metadata import (
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.fill import fill
+from latebind.system.files import write_text
 from latebind.system.lock import exclusive
 from latebind.system.tree import is_generated, is_scratch, list_tree
 from latebind.system.wheelfile import name_unix
 from latebind.tables.targets import host_rid, target, targets
 from latebind.tables.wheelkinds import abi_tags
-from loadcheck.archive import write_text
 
 PROJECT_NAME = "pyproject.toml"
 _SDIST_LICENSES = f"{SDIST_BACKEND}/licenses"

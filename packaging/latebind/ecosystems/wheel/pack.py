@@ -30,12 +30,12 @@ from latebind.ecosystems.wheel.metadata import KIND_VARIABLE, TARGET_VARIABLE, W
 from latebind.errors import BuildError, ToolError
 from latebind.filenames import sdist_file, tag, wheel_file
 from latebind.system.archive import source_date_epoch, unpack_tar
+from latebind.system.files import replacing, sha256
 from latebind.system.lock import HELD_VARIABLE
 from latebind.system.run import run
 from latebind.system.tree import hash_file, hash_files
 from latebind.tables.targets import host_rid
 from latebind.tables.wheelkinds import abi_tags, own_abi_python
-from loadcheck.archive import replacing, sha256
 
 _TIME_LIMIT = 1800.0
 _SHOWN = 5

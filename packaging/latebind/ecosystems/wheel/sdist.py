@@ -13,12 +13,12 @@ from latebind.errors import LatebindError, NotRun, ToolError
 from latebind.filenames import sdist_file
 from latebind.model import Artifact, Outcome, State
 from latebind.system.cache import callers_home
+from latebind.system.files import sha256
 from latebind.system.run import run
+from latebind.text import plural
 from latebind.verify.cases.installers import PROXIES, consumer_environment, is_writable
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.supply import Environment, empty_environment
-from loadcheck.archive import sha256
-from loadcheck.text import plural
 
 _BUILD_LIMIT, _IMPORT_LIMIT = 1800.0, 300.0
 _OF_UV = {

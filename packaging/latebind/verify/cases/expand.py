@@ -17,7 +17,7 @@ from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import Consumer, find_wanted, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.cases.scenarios import COMPUTING, IN_C, PYTHON, SCENARIOS, Need, Scenario
-from loadcheck.model import Rid
+from loadcheck import Rid
 
 if TYPE_CHECKING:
     from latebind.config.plugin import EpConfig

@@ -12,7 +12,7 @@ from packaging.version import Version
 
 from latebind.errors import NotRun
 from latebind.system.parallel import each
-from loadcheck.model import Rid
+from loadcheck import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.cases.installers import Installer

@@ -17,13 +17,13 @@ from packaging.requirements import Requirement
 
 from latebind.errors import NotRun, ToolError
 from latebind.system.cache import callers_home
+from latebind.system.files import write_text
 from latebind.system.log import LOG
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import host_rid, like_host, target, targets
-from loadcheck.archive import write_text
-from loadcheck.model import Rid
+from loadcheck import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from latebind.compilers.mono import FRAMEWORK
-from loadcheck.text import plural
+from latebind.text import plural
 
 OLDER_FRAMEWORK = ".NETStandard,Version=v2.0"
 """The TargetFramework attribute of an assembly for netstandard2.0."""

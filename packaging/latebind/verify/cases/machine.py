@@ -20,9 +20,9 @@ from latebind.system.emulation import find_emulator
 from latebind.system.parallel import each
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, target, targets
+from latebind.text import DOCS
 from latebind.verify.cases.installers import consumer_environment
-from loadcheck.model import Rid  # msgspec reads the types
-from loadcheck.text import DOCS
+from loadcheck import Rid  # msgspec reads the types
 
 MACHINES_VARIABLE = "LATEBIND_MACHINES"
 _FOLDER = ".machines"

@@ -11,10 +11,10 @@ from typing import Any
 from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.tables.targets import target
+from latebind.text import plural
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, is_too_old, list_lines
 from latebind.verify.cases.index import Answers
-from loadcheck.model import Rid
-from loadcheck.text import plural
+from loadcheck import Rid
 
 MAX_JOBS = 256
 """Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""

@@ -11,7 +11,7 @@ from latebind.errors import ConfigError, LatebindError
 from latebind.verify.cases import situations as given
 from latebind.verify.cases.layouts import LAYOUTS, RUNNING
 from latebind.verify.cases.situations import ORDINARY, SetUp, Situation
-from loadcheck.model import System
+from loadcheck import System
 
 if TYPE_CHECKING:
     from latebind.config.verification import VerifyOwn

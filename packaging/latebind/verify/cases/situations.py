@@ -17,8 +17,8 @@ from latebind.formats import name_projects
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.index import raised_minimum
-from loadcheck.binary.read import read_images
-from loadcheck.model import Rid
+from loadcheck import Rid
+from loadcheck.facts import read_images
 
 if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench

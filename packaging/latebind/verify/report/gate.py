@@ -14,15 +14,15 @@ from latebind.config.config import Config
 from latebind.formats import ProjectFormat, find_format
 from latebind.model import Case, Level, State, list_passes
 from latebind.tables.targets import targets
+from latebind.text import markdown_code, markdown_text, plural, printable
 from latebind.verify.cases.consumer import find_wanted, list_consumers, name_consumers
 from latebind.verify.cases.expand import STAND_IN, ConfiguredCase, Extent, expand_cases, list_lines, runtimes_on
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
 from latebind.verify.cases.select import read_shard
 from latebind.verify.report.view import MARKS, words
-from loadcheck.formats import iter_members
-from loadcheck.model import Kind, Rid
-from loadcheck.text import markdown_code, markdown_text, plural, printable
+from loadcheck import Kind, Rid
+from loadcheck.facts import iter_members
 
 if TYPE_CHECKING:
     from latebind.verify.report.report import CaseResult, Report

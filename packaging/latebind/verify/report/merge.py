@@ -27,7 +27,7 @@ from latebind.verify.report.report import (
     read_log,
     read_report,
 )
-from loadcheck.archive import ZipReader
+from loadcheck.facts import ZipReader
 
 _WEIGHT = {State.FAILED: 4, State.PASSED: 3, State.EMULATED: 2, State.GLUE: 1, State.NOT_RUN: 0}
 """A failure anywhere counts; a pass anywhere makes up for machines that could not run the test case, or proved less."""

@@ -20,14 +20,13 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET  # written here, never parsed
 
 from latebind.model import State
+from latebind.system.files import write_text
 from latebind.system.log import LOG
 from latebind.system.resources import folder as resource_folder
 from latebind.templates import render
-from latebind.text import decisive_line
+from latebind.text import DOCS, decisive_line, markdown_code, markdown_text, plural, printable_lines, shorten
 from latebind.verify.report.report import REPORT, LogReader, Report, report_json
 from latebind.verify.report.view import MARKS, Grid, Row, View, synopsis, view_of
-from loadcheck.archive import write_text
-from loadcheck.text import DOCS, markdown_code, markdown_text, plural, printable_lines, shorten
 
 
 class _Look(NamedTuple):

@@ -14,10 +14,10 @@ from packaging.version import Version
 
 from latebind.errors import NOT_RUN_REASONS, InputError
 from latebind.model import Artifact, Case, CaseKind, Outcome, State, list_passes
+from latebind.system.decoding import DECODE_ERRORS
+from latebind.text import plural
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.select import read_shard
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.text import plural
 
 _PROOFS = frozenset(scenario.name for scenario in SCENARIOS if scenario.proves)
 REPORT = "verify.json"

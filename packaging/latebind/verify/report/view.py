@@ -14,10 +14,10 @@ from packaging.version import InvalidVersion, Version
 from latebind.errors import NOT_RUN_REASONS
 from latebind.model import State
 from latebind.tables.targets import targets
+from latebind.text import plural, printable
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.report.report import NEWER_THAN, CaseResult, Report
-from loadcheck.model import Rid
-from loadcheck.text import plural, printable
+from loadcheck import Rid
 
 _BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
 """Scenarios with a table of versions of their own."""

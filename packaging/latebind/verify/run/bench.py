@@ -25,7 +25,7 @@ from latebind.verify.cases.scenarios import SAMPLE, Scenario, scenario
 from latebind.verify.cases.situations import ORDINARY, Situation
 from latebind.verify.run.access import unlock
 from latebind.verify.run.native import build_beside, build_stand_in
-from loadcheck.model import Rid
+from loadcheck import Rid
 
 if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter

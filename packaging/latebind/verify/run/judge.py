@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from latebind.model import Case, Outcome, State
 from latebind.tables.targets import target
-from latebind.text import ending, is_crash
+from latebind.text import ending, is_crash, plural
 from latebind.verify.run.protocol import (
     ALL_PASSED,
     NOTHING_LOADED,
@@ -23,7 +23,6 @@ from latebind.verify.run.protocol import (
     Recorded,
     with_output,
 )
-from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from latebind.verify.cases.scenarios import Scenario

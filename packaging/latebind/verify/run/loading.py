@@ -10,14 +10,12 @@ from latebind.model import Outcome, State
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run
 from latebind.tables.targets import target
-from latebind.text import ending
+from latebind.text import ending, plural
 from latebind.verify.cases.machine import NOT_SUPPORTED
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import with_output
-from loadcheck.binary import read_images
-from loadcheck.binary.read import PEEK, sniff
-from loadcheck.text import plural
+from loadcheck.facts import PEEK, read_images, sniff
 
 _SOURCE = Path(__file__).parent.parent / "loading"
 _MODULE = "PyInit_"

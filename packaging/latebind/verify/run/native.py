@@ -22,7 +22,7 @@ from latebind.tables.targets import target
 from latebind.templates import render
 from latebind.verify.cases.expand import STAND_IN_SOURCES
 from latebind.verify.run.supply import hash_parts
-from loadcheck.model import Rid
+from loadcheck import Rid
 
 if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine

@@ -14,14 +14,13 @@ import msgspec
 from packaging.version import Version
 
 from latebind.errors import InputError, NotRun
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run, tail
-from latebind.text import decisive_line, ending, is_crash
+from latebind.text import DOCS, decisive_line, ending, is_crash
 from latebind.verify.cases.machine import NOT_SUPPORTED, Machine
 from latebind.verify.run.bench import Bench, failing_at
 from latebind.verify.run.native import clean_environment
-from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.text import DOCS
 
 ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
 """Exit statuses of a consumer."""

@@ -14,10 +14,10 @@ import msgspec
 from latebind.config.project import MSBUILD_OUTPUTS, Outputs
 from latebind.fingerprint import OF_AUDITS, fingerprint
 from latebind.model import Artifact, Outcome
+from latebind.system.decoding import DECODE_ERRORS
+from latebind.system.files import write_text
 from latebind.system.tree import hash_file, hash_tree, is_scratch
 from latebind.verify.cases.consumer import find_consumer
-from loadcheck.archive import write_text
-from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
     from latebind.config.document import Document

@@ -20,12 +20,11 @@ from packaging.version import Version
 
 from latebind.config.verification import ANY_VERSION
 from latebind.errors import InputError, ToolError
+from latebind.system.files import sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
-from latebind.text import decisive_line, ending
+from latebind.text import DOCS, decisive_line, ending
 from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
-from loadcheck.archive import sha256
-from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from latebind.config.runtime import RuntimeUse
     from latebind.config.verification import Verify, VerifyData
     from latebind.verify.cases.machine import Machine
-    from loadcheck.model import Rid
+    from loadcheck import Rid
 
 SHARED = "shared"
 """The folder of a supply for what only the test cases of one run share."""
