@@ -20,7 +20,7 @@ from latebind.pack.pack import PackResult, pack
 from latebind.tables.targets import target
 from tests.support.running import run_checked
 
-CLIENTS = Path(__file__).resolve().parents[2] / "clients"
+CLIENTS = Path(__file__).parent.with_name("clients")
 BASES = {
     "portable": "tiny",
     "sdk": "portable",

@@ -12,7 +12,7 @@ from latebind.compilers import mono
 from tests.support.needs import mono_folder
 from tests.support.running import run_program
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: Debian's packages are for Linux")
 
