@@ -17,7 +17,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from latebind import __version__
-from latebind.build.sbom import Bill, Late, Library, render_bill, sbom_name, supplier_of
+from latebind.build.sbom import SBOM_FILE, Bill, Late, Library, render_bill, supplier_of
 from latebind.errors import InputError, LatebindError
 from latebind.model import SbomFormat
 from latebind.system.wheelfile import rewrite_wheel
@@ -209,7 +209,7 @@ def attach_sbom(wheel: Wheel, folder: Path, format_: SbomFormat, *, force: bool 
             where=str(wheel.path),
             advice="Name another folder with --output, or replace the wheel with --force.",
         )
-    name = f"{wheel.info}/sboms/{sbom_name(format_)}"
+    name = f"{wheel.info}/sboms/{SBOM_FILE}"
     data = render_bill(wheel.bill, format_)
     rewrite_wheel(wheel.path, output, f"{wheel.info}/RECORD", {name: data}, without=wheel.signatures)
     return output

@@ -10,7 +10,7 @@ from typing import Literal
 
 from loadcheck import Kind, Rid, Sha256, System
 
-SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
+SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7"]
 CaseKind = Kind
 """What a consumer installs."""
 

@@ -1,10 +1,10 @@
-"""Makes the SBOM of a package, in any format: its libraries, what compiled them, and what it binds late."""
+"""Makes the SBOM of a package in CycloneDX: its libraries, what compiled them, and what it binds late."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
@@ -13,7 +13,6 @@ from packaging.version import Version
 
 from latebind import __version__
 from latebind.build.cyclonedx import cyclonedx, read_cyclonedx
-from latebind.build.spdx import read_spdx, spdx
 from latebind.build.stage import Stage
 from latebind.config.config import Config
 from latebind.config.package import Package
@@ -23,9 +22,8 @@ from latebind.model import SbomFormat
 from latebind.system.archive import source_date_epoch
 from latebind.tables.parts import Part, find_parts
 
-_SUFFIXES = {"cyclonedx": "cdx.json", "spdx": "spdx.json"}
-SBOM_FILES: Mapping[str, str] = {f"latebind.{suffix}": suffix for suffix in _SUFFIXES.values()}
-"""The names of SBOMs inside packages, each with its suffix."""
+SBOM_FILE = "latebind.cdx.json"
+"""The name of an SBOM inside a package."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,16 +108,6 @@ class Stated(NamedTuple):
     tools: tuple[str, ...]
 
 
-def sbom_file(config: Config) -> str:
-    """The name of the SBOM inside a package."""
-    return sbom_name(config.project.sbom)
-
-
-def sbom_name(format_: SbomFormat) -> str:
-    """The name of an SBOM in this format."""
-    return f"latebind.{_SUFFIXES[format_.partition('-')[0]]}"
-
-
 def sbom(  # noqa: PLR0913  # what holds what
     config: Config,
     package: str,
@@ -157,17 +145,14 @@ def sbom(  # noqa: PLR0913  # what holds what
 
 
 def render_bill(bill: Bill, format_: SbomFormat) -> bytes:
-    """An SBOM in a format; equal contents give equal bytes."""
-    name, _, version = format_.partition("-")
-    document = spdx(bill) if name == "spdx" else cyclonedx(bill, version)
-    return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
+    """An SBOM in a version of CycloneDX; equal contents give equal bytes."""
+    return (json.dumps(cyclonedx(bill, format_.removeprefix("cyclonedx-")), indent=2, sort_keys=True) + "\n").encode()
 
 
 def read_sbom(data: bytes, where: str = "") -> Stated:
-    """What an SBOM of latebind's states, in any of the formats. Raises InputError for another file."""
+    """What an SBOM of latebind's states. Raises InputError for another file."""
     try:
-        document = json.loads(data)
-        return Stated(*(read_spdx(document) if "spdxVersion" in document else read_cyclonedx(document)))
+        return Stated(*read_cyclonedx(json.loads(data)))
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:  # of another form
         raise InputError("is not an SBOM that latebind writes", where=where) from error
 

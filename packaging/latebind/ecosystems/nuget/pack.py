@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from latebind.build.commit import checkout
 from latebind.build.notices import package_notices
 from latebind.build.promise import refuse_broken
-from latebind.build.sbom import sbom, sbom_file
+from latebind.build.sbom import SBOM_FILE, sbom
 from latebind.build.stage import Stage
 from latebind.compilers import dotnet
 from latebind.config.config import Config
@@ -184,7 +184,7 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
         *files,
         *layout.readme(job.config.root, project.readme),
         *layout.icon(job.config.root, nuget.icon or project.icon),
-        Entry(name=f"sbom/{sbom_file(job.config)}", data=document),
+        Entry(name=f"sbom/{SBOM_FILE}", data=document),
         *(Entry(name=name, data=data) for name, data in package_notices(job.config, [job.package], job.stages).items()),
     ]
     layout.refuse_twins(everything, where=nuspec.id)

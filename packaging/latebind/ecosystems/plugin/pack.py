@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from latebind.build.notices import notices
 from latebind.build.promise import refuse_broken
-from latebind.build.sbom import sbom, sbom_file
+from latebind.build.sbom import SBOM_FILE, sbom
 from latebind.build.stage import Stage
 from latebind.config.config import Config, import_name
 from latebind.config.package import Package
@@ -165,7 +165,7 @@ def _info(config: Config, package: str, stage: Stage, files: Sequence[Path]) -> 
         ("METADATA", _metadata(config, package, tuple(license_texts)).encode()),
         ("entry_points.txt", _entry_points(config, package).encode()),
         ("WHEEL", ("\n".join(wheel) + "\n").encode()),
-        (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
+        (f"sboms/{SBOM_FILE}", sbom(config, package, [stage], purl)),
         (WHEEL_MANIFEST, render_manifest(stage, files).encode()),
         *((f"licenses/{name}", data) for name, data in license_texts.items()),
     ]

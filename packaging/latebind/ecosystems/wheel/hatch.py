@@ -29,7 +29,7 @@ from latebind.build.intree import backend_texts, sdist_pyproject
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.notices import add_notices, notices
 from latebind.build.promise import newer, refuse_unexported
-from latebind.build.sbom import sbom, sbom_file
+from latebind.build.sbom import SBOM_FILE, sbom
 from latebind.build.sources import loader_dir, native_files
 from latebind.build.stage import Stage
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE, installers_toolchain, missing_requirements
@@ -211,7 +211,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             write_text(manifest, render_manifest(stage, libraries))
             build_data["extra_metadata"][str(manifest)] = manifest.name
             self._add_hook(package, folder, chosen)
-            file = self._scratch / sbom_file(config)
+            file = self._scratch / SBOM_FILE
             purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
             file.write_bytes(sbom(config, package, [stage], purl))
             build_data["sbom_files"].append(str(file))
