@@ -22,7 +22,7 @@ OF_THE_REPOSITORY = {
 }
 """Modules about the whole repository, which has latenn."""
 OF_LATEBIND = {
-    "fuzz_customop.py": {"latebind.config.project", "latebind.pack.pack", "latebind.tables.targets"},
+    "fuzz_customop.py": {"latebind.config.project", "latebind.pack.make", "latebind.tables.targets"},
     "npm/conftest.py": {"latebind.ecosystems.npm.pack"},  # the modules that every npm package of latebind has
     "npm/test_places.py": {"latebind.ecosystems.npm.pack"},
     "python/test_accelerator.py": {"latebind.compilers.interpreters"},

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.build.extension import find_headers
+from latebind.build.cpython import find_headers
 from latebind.compilers import mono
 from latebind.compilers.choose import BUILD_PROGRAMS, program, toolchain
 from latebind.compilers.zig import find_zig

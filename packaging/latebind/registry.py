@@ -2,7 +2,7 @@
 
 This is the one row of an ecosystem. Its folder below `ecosystems/` has a module for each engine that it contributes to:
 
-- `config`: PACKAGE_KEYS and PROGRAM_KEYS, its tables and keys of the configuration (`config/extension.py`)
+- `config`: PACKAGE_KEYS and PROGRAM_KEYS, its tables and keys of the configuration (`config/ecosystems.py`)
 - `files`: FORMATS, the kinds of its package files (`formats.py`)
 - `checks`: checks of late binding in its packages alone (`checks/entry.py`), and SUPPLIERS, how its packages supply and
   require a runtime (`checks/supplier.py`)

@@ -1,6 +1,6 @@
 """How modules for Python are built: the import library of python3.dll."""
 
-from latebind.build.extension import module_definition
+from latebind.build.cpython import module_definition
 
 
 def test_the_import_library_has_what_every_windows_cpython_of_that_version_has():

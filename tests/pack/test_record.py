@@ -6,7 +6,7 @@ import pytest
 
 from latebind.build.sources import hash_inputs
 from latebind.config.project import read_project
-from latebind.pack.pack import inspect_dist
+from latebind.pack.make import inspect_dist
 from latebind.pack.record import Record, list_changes, read_record
 from tests.support.client import BOUND, edit, pack_project, write_files
 from tests.support.running import assert_success

@@ -14,7 +14,7 @@ from latebind.ecosystems.npm.publishing import open_npm
 from latebind.ecosystems.publishing import Stage
 from latebind.ecosystems.wheel.publishing import open_pypi
 from latebind.errors import InputError, ToolError
-from latebind.rehearse.rehearse import publish
+from latebind.rehearse.steps import publish
 from latebind.verify.cases.installers import installer
 from tests.support.needs import require_programs
 

@@ -10,7 +10,7 @@ from latebind.commands.rehearse import summarize
 from latebind.config.file import tables_of
 from latebind.errors import InputError, NotRun
 from latebind.rehearse.clone import limit_targets
-from latebind.rehearse.rehearse import RehearsalError, Rehearsing, Step, rehearse
+from latebind.rehearse.steps import RehearsalError, Rehearsing, Step, rehearse
 from tests.ecosystems.maven.test_consumer import PROGRAM as JAVA
 from tests.ecosystems.maven.test_consumer import SOURCE
 from tests.ecosystems.npm.test_node import PROGRAM as NODE

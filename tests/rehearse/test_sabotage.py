@@ -9,7 +9,7 @@ import pytest
 from latebind.config.project import read_project
 from latebind.ecosystems.publishing import FolderFeed
 from latebind.errors import InputError, ToolError
-from latebind.rehearse.rehearse import publish
+from latebind.rehearse.steps import publish
 from latebind.release.make import make_release
 from tests.rehearse.conftest import GIT
 from tests.release.conftest import write_passed_report

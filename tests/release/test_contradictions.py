@@ -13,7 +13,7 @@ from latebind.pack.record import Record
 from latebind.release.api import ApiChange, Surface
 from latebind.release.contradictions import contradictions, find_stale
 from latebind.release.packages import ReleasePackage
-from latebind.verify.report.report import PackageHash, Report
+from latebind.verify.report.data import PackageHash, Report
 from loadcheck.archive import sha256
 from loadcheck.model import AuditReport, Finding
 from tests.support.client import BOUND, write_client

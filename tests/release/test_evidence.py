@@ -10,7 +10,7 @@ import pytest
 from latebind.config.project import read_project
 from latebind.pack.record import RECORD, read_record
 from latebind.release.make import GateError, make_release
-from latebind.verify.report.report import read_report, report_json
+from latebind.verify.report.data import read_report, report_json
 from tests.release.conftest import COMMIT
 from tests.support.client import edit
 

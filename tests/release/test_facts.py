@@ -12,8 +12,8 @@ from latebind.errors import InputError
 from latebind.model import Artifact
 from latebind.release.facts import EarlierRelease, Origin, manifest, obstacles, read_earlier, read_origin
 from latebind.release.packages import ReleasePackage
+from latebind.verify.report.data import Provenance
 from latebind.verify.report.gate import Blocker
-from latebind.verify.report.report import Provenance
 from tests.support.client import BOUND, write_client
 from tests.verify.reports import complete, report, row
 

@@ -14,7 +14,7 @@ from latebind.errors import BuildError, InputError
 from latebind.release.check import check_release
 from latebind.release.facts import Origin, obstacles
 from latebind.release.make import GateError, files_of, make_release, sums
-from latebind.verify.report.report import read_report, report_json
+from latebind.verify.report.data import read_report, report_json
 from tests.support.client import BOUND, write_client
 from tests.support.running import run_checked
 from tests.verify.reports import report

@@ -16,7 +16,7 @@ from pathlib import Path
 from latebind.build.native import stage_target
 from latebind.build.stage import Stage
 from latebind.config.project import read_project
-from latebind.pack.pack import PackResult, pack
+from latebind.pack.make import PackResult, pack
 from latebind.tables.targets import target
 from tests.support.running import run_checked
 

@@ -3,7 +3,7 @@
 from latebind.model import Case, State
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines
 from latebind.verify.cases.index import Answers
-from latebind.verify.report.report import CaseResult, PackageHash, Report
+from latebind.verify.report.data import CaseResult, PackageHash, Report
 from loadcheck.model import Rid
 
 HASH = "0" * 64

@@ -10,12 +10,12 @@ from loadcheck.binary.read import PEEK, read_image
 from loadcheck.binary.signature import list_directories
 from loadcheck.checks.parts import read_version
 from loadcheck.checks.symbols import CXX, FIX_ON_MACOS, list_offered_exports
+from loadcheck.ecosystems.maven.pom import MavenArtifact, read_pom
+from loadcheck.ecosystems.maven.reading import find_pom
+from loadcheck.ecosystems.nuget.reading import FEED_LIMIT, native_place, nupkg_id, nupkg_version
 from loadcheck.engine import platforms
 from loadcheck.engine.reader import TwinFacts, find_reader, package_readers
 from loadcheck.formats import FORMATS, SDK_FILE, PackageFormat, iter_members
-from loadcheck.kinds.maven.pom import MavenArtifact, read_pom
-from loadcheck.kinds.maven.reading import find_pom
-from loadcheck.kinds.nuget.reading import FEED_LIMIT, native_place, nupkg_id, nupkg_version
 from loadcheck.model import SYMBOLS_MANIFEST, SYMBOLS_SUFFIX
 from loadcheck.readers.contents import GRAFTED, PROVIDER_ENTRY, Contents, File
 from loadcheck.readers.opc import readable_nuspec

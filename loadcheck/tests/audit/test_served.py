@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loadcheck.kinds.wheel.checks.served import find_missing, format_minors, list_served, list_versioned_twins
+from loadcheck.ecosystems.wheel.checks.served import find_missing, format_minors, list_served, list_versioned_twins
 from loadcheck.readers.contents import Contents, File, WheelName
 
 

@@ -24,8 +24,8 @@ from latebind.build.codemodel import (
     read_cache,
     request_codemodel,
 )
+from latebind.build.cpython import FIND_PYTHON
 from latebind.build.downloads import DISCONNECTED, OFFLINE, source_definitions
-from latebind.build.extension import FIND_PYTHON
 from latebind.build.stub import IN_FRONT, Stub, stub_source
 from latebind.compilers.choose import installers_toolchain, require, toolchain
 from latebind.config.file import FILE_NAME, load

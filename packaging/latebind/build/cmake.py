@@ -20,6 +20,7 @@ from latebind.build.codemodel import (
     read_inputs,
     request_codemodel,
 )
+from latebind.build.cpython import Extension, extension
 from latebind.build.diagnostics import (
     first_errors,
     headers_advice,
@@ -29,7 +30,6 @@ from latebind.build.diagnostics import (
     without_commands,
 )
 from latebind.build.downloads import OFFLINE, report_downloads, source_definitions, sources_advice
-from latebind.build.extension import Extension, extension
 from latebind.build.inside import SourceBoundary
 from latebind.build.loadersource import write_sources
 from latebind.build.sources import loader_dir, native_files

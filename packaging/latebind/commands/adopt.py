@@ -34,7 +34,7 @@ def declare_adopt(add: Add) -> None:
 
 
 def _adopt(arguments: argparse.Namespace) -> int:
-    from latebind.adopt.adopt import adopt
+    from latebind.adopt.advice import adopt
     from latebind.checks.policy import runtimes_named
 
     path = arguments.path or arguments.project

@@ -64,7 +64,7 @@ def _open_project(arguments: argparse.Namespace) -> Project:
 
 def _describe_dist(project: Project) -> None:
     """Report which packages dist/ lacks or has out of date, with the command that makes them."""
-    from latebind.pack.pack import inspect_dist
+    from latebind.pack.make import inspect_dist
     from latebind.system.log import LOG
 
     present = inspect_dist(project)

@@ -155,7 +155,7 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
 
 
 def _pack(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.pack.pack import pack
+    from latebind.pack.make import pack
     from latebind.pack.render import to_console, to_json, to_markdown
     from latebind.system.files import write_text
 

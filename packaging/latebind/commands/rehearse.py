@@ -16,7 +16,7 @@ from latebind.text import plural, printable
 
 if TYPE_CHECKING:
     from latebind.config.project import Project
-    from latebind.rehearse.rehearse import Rehearsing, StepResult
+    from latebind.rehearse.steps import Rehearsing, StepResult
 
 
 def declare_rehearse(add: Add) -> None:
@@ -41,7 +41,7 @@ def _rehearse(arguments: argparse.Namespace, project: Project) -> int:
         raise LatebindError(
             "PyYAML, which reads workflows, is not installed", advice='Run: pip install "latebind[verify]"'
         )
-    from latebind.rehearse.rehearse import NOT_RUN, Rehearsing, rehearse
+    from latebind.rehearse.steps import NOT_RUN, Rehearsing, rehearse
 
     if arguments.release and (arguments.target or arguments.tag):
         raise LatebindError("--target and --tag have no effect with --release", advice="Leave them out.")

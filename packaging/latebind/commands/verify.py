@@ -141,9 +141,9 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.preconditions import refuse_missing
     from latebind.verify.choose import choose_cases, list_cases
     from latebind.verify.packages import find_packages
+    from latebind.verify.report.data import read_log
     from latebind.verify.report.render import write_reports
-    from latebind.verify.report.report import read_log
-    from latebind.verify.verify import verify
+    from latebind.verify.runner import verify
 
     request = _read_request(arguments, project)
     # What cannot be verified is refused before minutes of building and packing.
@@ -229,8 +229,8 @@ def _leave_out_old_news(view: View, told: Path) -> View:
 
 
 def _gate(arguments: argparse.Namespace) -> int:
+    from latebind.verify.report.data import read_report
     from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, list_package_files
-    from latebind.verify.report.report import read_report
 
     project = open_project(arguments)
     report = read_report(arguments.report or project.reports / "verify.json")

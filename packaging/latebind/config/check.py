@@ -15,7 +15,7 @@ from packaging.version import Version
 from latebind.config.config import BACKEND
 from latebind.config.described import DISTRIBUTION, problems, version_problems
 from latebind.config.document import AUTHOR
-from latebind.config.extension import package_keys
+from latebind.config.ecosystems import package_keys
 from latebind.config.package import SdkConfig
 from latebind.config.reader import Reader, format_key, nearest
 from latebind.config.verification import ANY_VERSION

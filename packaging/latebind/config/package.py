@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from msgspec import Meta
 
-from latebind.config.extension import EcosystemTable, add_package_keys, package_keys
+from latebind.config.ecosystems import EcosystemTable, add_package_keys, package_keys
 from latebind.config.plugin import EpConfig, PluginConfig  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
 from latebind.tables.wheelkinds import PYTHONS, WHEEL_KINDS, own_abi_kind

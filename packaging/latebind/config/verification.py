@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 from packaging.version import Version
 
-from latebind.config.extension import add_program_keys, program_keys
+from latebind.config.ecosystems import add_program_keys, program_keys
 from latebind.config.reader import Table
 from latebind.model import Level  # tools read the types of the tables
 

@@ -20,7 +20,7 @@ from latebind.system.run import run
 from latebind.text import plural
 from latebind.verify.cases.consumer import has_program
 from latebind.verify.cases.scenarios import COMPUTING
-from latebind.verify.report.report import read_report
+from latebind.verify.report.data import read_report
 from latebind.verify.run.protocol import ALL_PASSED, SOME_FAILED, read_result
 from latebind.verify.run.supply import Supply
 from loadcheck import Kind

@@ -13,7 +13,7 @@ from latebind.system.log import LOG
 from latebind.text import human_size
 
 if TYPE_CHECKING:
-    from latebind.pack.pack import PackResult
+    from latebind.pack.make import PackResult
     from latebind.pack.record import Losses
 
 

@@ -22,9 +22,9 @@ from latebind.release.packages import ReleasePackage, read_packages
 from latebind.system.files import sha256
 from latebind.templates import render
 from latebind.text import plural
+from latebind.verify.report.data import Report, read_log, read_report
 from latebind.verify.report.gate import GATE_RENDERERS, Blocker, group_blockers, judge_gate, list_package_files
 from latebind.verify.report.render import renderings
-from latebind.verify.report.report import Report, read_log, read_report
 from latebind.verify.report.view import report_count, view_of
 from loadcheck import AuditReport
 from loadcheck.api import audit_json, audit_markdown, audit_paths, count_line

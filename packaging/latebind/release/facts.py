@@ -27,7 +27,7 @@ from latebind.verify.report.gate import Blocker, absent, is_required, patterns
 
 if TYPE_CHECKING:
     from latebind.release.packages import ReleasePackage
-    from latebind.verify.report.report import Report
+    from latebind.verify.report.data import Report
 
 _SHOWN = 5
 _AGAIN = (

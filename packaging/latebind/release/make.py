@@ -24,8 +24,8 @@ from latebind.release.tag import Tag, check_tag
 from latebind.system.archive import source_date_epoch
 from latebind.system.files import sha256
 from latebind.system.folders import replacing_folder
+from latebind.verify.report.data import read_report
 from latebind.verify.report.gate import group_blockers
-from latebind.verify.report.report import read_report
 
 _SHOWN = 20
 

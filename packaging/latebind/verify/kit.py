@@ -32,7 +32,7 @@ from latebind.system.wheelfile import record_digest
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from latebind.verify.report.report import Provenance
+    from latebind.verify.report.data import Provenance
 
 MANIFEST = "kit.json"
 """What the kit's script reads: templates/kit/run.py."""

@@ -13,12 +13,12 @@ from latebind.config.project import Project
 from latebind.errors import InputError
 from latebind.formats import find_format, verified_kinds
 from latebind.model import Artifact
-from latebind.pack.pack import pack
+from latebind.pack.make import pack
 from latebind.pack.record import list_changes, read_record
 from latebind.pack.render import not_made
 from latebind.system.files import sha256
 from latebind.system.log import LOG
-from latebind.verify.report.report import Provenance
+from latebind.verify.report.data import Provenance
 from loadcheck import Rid, Sha256
 from loadcheck.facts import iter_members
 

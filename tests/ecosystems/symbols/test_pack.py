@@ -13,7 +13,7 @@ from latebind.config.file import load
 from latebind.config.project import Project, read_project
 from latebind.ecosystems.symbols.loaded import read_loaded, with_id
 from latebind.errors import InputError
-from latebind.pack.pack import Present, inspect_dist
+from latebind.pack.make import Present, inspect_dist
 from latebind.pack.planned import plan_packages
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths

@@ -9,7 +9,7 @@ import pytest
 
 from ci.machines import arm64_python, qemu, windows_python, wine
 from ci.machines.emulator import Limits
-from latebind.build.extension import find_interpreter, list_exports
+from latebind.build.cpython import find_interpreter, list_exports
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError

@@ -9,7 +9,7 @@ from latebind.model import State
 from latebind.tables.targets import host_rid
 from latebind.verify.choose import Request, choose_cases
 from latebind.verify.packages import find_packages
-from latebind.verify.verify import verify
+from latebind.verify.runner import verify
 from tests.support.client import PORTABLE_CMAKE, edit, write_files, write_portable
 
 pytestmark = pytest.mark.builds

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from latebind.build import extension
+from latebind.build import cpython
 from latebind.build.native import stage_target
 from latebind.build.stage import open_stage
 from latebind.config.file import load
@@ -199,7 +199,7 @@ def another_python():
 def by(python, project, *arguments):
     """latebind as another Python runs it, with the packages of this one."""
     site_packages = [path for path in sys.path if path.endswith("site-packages")]
-    folders = [Path(extension.__file__).parents[2], LOADCHECK.parent]
+    folders = [Path(cpython.__file__).parents[2], LOADCHECK.parent]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*folders, *site_packages])), "PATH": path}
     return run_program(python, "-m", "latebind.cli", "-C", project, *arguments, env=environment)
@@ -253,11 +253,11 @@ def test_an_older_cpython_than_the_floor_is_refused(tmp_path):
 
 def test_a_free_threaded_cpython_has_no_stable_abi(monkeypatch):
     # No free-threaded build is among those that tests can count on: only the answer that it would give is put in.
-    monkeypatch.setattr(extension.sysconfig, "get_config_var", lambda name: int(name == "Py_GIL_DISABLED"))
+    monkeypatch.setattr(cpython.sysconfig, "get_config_var", lambda name: int(name == "Py_GIL_DISABLED"))
     with pytest.raises(BuildError, match="needs a CPython with the GIL"):
-        extension.refuse_interpreter("cp310-abi3")
-    extension.refuse_interpreter("cpython")
-    extension.refuse_interpreter("py3-none")
+        cpython.refuse_interpreter("cp310-abi3")
+    cpython.refuse_interpreter("cpython")
+    cpython.refuse_interpreter("py3-none")
 
 
 FREE_H = """\
@@ -280,8 +280,8 @@ def test_modules_for_both_stable_abis_have_the_macros_name_and_library_of_pep_80
     headers = tmp_path / "headers"
     headers.mkdir()
     (headers / "Python.h").write_text(FREE_H, "utf-8")
-    monkeypatch.setattr(extension, "find_headers", lambda: headers)
-    monkeypatch.setattr(extension, "refuse_interpreter", lambda _kind: None)
+    monkeypatch.setattr(cpython, "find_headers", lambda: headers)
+    monkeypatch.setattr(cpython, "refuse_interpreter", lambda _kind: None)
     project = write_module_client(tmp_path / "tiny", "cp315-abi3.abi3t", tiny=FREE)
     (library,) = stage_target(read_project(project / "latebind.toml", project), target(rid)).libraries("tiny")
     image = read_image(library.read_bytes(), library.name)
@@ -295,9 +295,9 @@ def test_modules_of_other_cpythons_in_a_merged_stage_stay_out(tmp_path):
     stage = stage_target(Project(config=settings, workdir=tmp_path / "machine"), target(host_rid()))
     (module,) = stage.libraries("tiny")
     strange = module.name.replace(f"cpython-{OWN[2:]}", "cpython-399")
-    assert extension.fits("cpython", module.name)
-    assert not extension.fits("cpython", strange)
-    assert extension.fits("cpython", "libhelper.so")
+    assert cpython.fits("cpython", module.name)
+    assert not cpython.fits("cpython", strange)
+    assert cpython.fits("cpython", "libhelper.so")
 
     folder = tmp_path / "elsewhere" / "tiny" / "lib"
     folder.mkdir(parents=True)

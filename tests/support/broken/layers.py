@@ -17,8 +17,8 @@ from latebind.model import State
 from latebind.verify.choose import Request, choose_cases
 from latebind.verify.packages import Packages as Verified
 from latebind.verify.packages import list_artifacts
-from latebind.verify.report.report import Provenance
-from latebind.verify.verify import verify
+from latebind.verify.report.data import Provenance
+from latebind.verify.runner import verify
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
 from loadcheck.model import Rid
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.model import Artifact
-    from latebind.verify.report.report import CaseResult
+    from latebind.verify.report.data import CaseResult
     from loadcheck.engine.policy import Policy
     from loadcheck.model import AuditReport
     from tests.support.broken.packages import Way

@@ -15,9 +15,9 @@ from latebind.errors import ConfigError
 from latebind.model import State
 from latebind.tables.targets import targets
 from latebind.verify.cases.scenarios import SCENARIOS
+from latebind.verify.report.data import Provenance
 from latebind.verify.report.gate import GATE_RENDERERS, PackageFile, judge_gate, list_package_files, patterns
 from latebind.verify.report.render import write_reports
-from latebind.verify.report.report import Provenance
 from tests.conftest import ROOT
 from tests.support.client import BOUND, SEVERAL, write_client
 from tests.support.client import CONFIG as TINY

@@ -7,8 +7,8 @@ import re
 import msgspec
 import pytest
 
+from latebind.verify.report.data import Provenance, Report
 from latebind.verify.report.render import LOG_LIMITS, clip, report_html
-from latebind.verify.report.report import Provenance, Report
 from latebind.verify.report.view import view_of
 from tests.verify.reports import HOSTILE, large, report, row
 

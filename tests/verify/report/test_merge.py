@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from latebind.errors import InputError
 from latebind.model import State
+from latebind.verify.report.data import Provenance, read_report
 from latebind.verify.report.merge import merge
 from latebind.verify.report.render import write_reports
-from latebind.verify.report.report import Provenance, read_report
 from tests.support.running import assert_refused, assert_success
 from tests.verify.reports import report, row
 

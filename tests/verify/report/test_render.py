@@ -9,7 +9,7 @@ from latebind.model import Case, Outcome, State
 from latebind.system.log import LOG
 from latebind.verify.report.render import report_html, report_markdown, report_text
 from latebind.verify.report.view import synopsis, view_of
-from latebind.verify.verify import RunningCases, _describe_end
+from latebind.verify.runner import RunningCases, _describe_end
 from loadcheck.model import Rid
 from tests.verify.reports import report, row
 

@@ -10,8 +10,7 @@ from defusedxml import ElementTree as ET  # noqa: N817  # as it is called everyw
 
 from latebind.errors import NOT_RUN_REASONS, InputError
 from latebind.model import Artifact, Case, Outcome, State
-from latebind.verify.report.render import report_html, report_junit, report_markdown, report_text, write_reports
-from latebind.verify.report.report import (
+from latebind.verify.report.data import (
     Elsewhere,
     Provenance,
     is_newer_minor,
@@ -21,6 +20,7 @@ from latebind.verify.report.report import (
     report_of,
     verify_schema,
 )
+from latebind.verify.report.render import report_html, report_junit, report_markdown, report_text, write_reports
 from latebind.verify.report.view import report_count, view_of
 from loadcheck.model import Rid, Sha256
 from tests.verify.reports import HASH, HOSTILE, report, row

@@ -73,7 +73,7 @@ class PackageReader:
 @cache
 def package_readers() -> Mapping[SubjectKind, PackageReader]:
     """The readers by kind, in the order of the ecosystems."""
-    modules = (importlib.import_module(f"loadcheck.kinds.{kind}.reading") for kind in _KINDS)
+    modules = (importlib.import_module(f"loadcheck.ecosystems.{kind}.reading") for kind in _KINDS)
     return {reader.kind: reader for module in modules for reader in module.READERS}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey, find_tables
+from latebind.config.ecosystems import EcosystemTable, PackageKey, ProgramKey, find_tables
 
 if TYPE_CHECKING:
     from latebind.config.package import Package

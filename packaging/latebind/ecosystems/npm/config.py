@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey, find_tables
+from latebind.config.ecosystems import EcosystemTable, PackageKey, ProgramKey, find_tables
 
 if TYPE_CHECKING:
     from latebind.config.package import Package

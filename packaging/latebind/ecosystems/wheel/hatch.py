@@ -23,7 +23,7 @@ from packaging.tags import platform_tags
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
+from latebind.build.cpython import fits, refuse_foreign, refuse_interpreter
 from latebind.build.inside import refuse_links_outside, refuse_named_links
 from latebind.build.intree import backend_texts, sdist_pyproject
 from latebind.build.native import needs_compiler, stage_target

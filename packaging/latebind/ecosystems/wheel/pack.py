@@ -16,8 +16,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from latebind.build.cpython import refuse_foreign
 from latebind.build.diagnostics import own_words
-from latebind.build.extension import refuse_foreign
 from latebind.build.requirements import refuse_missing_requirements
 from latebind.build.sources import forced_includes, hash_sources, native_files
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE

@@ -25,7 +25,7 @@ from loadcheck import Kind, Rid
 from loadcheck.facts import iter_members
 
 if TYPE_CHECKING:
-    from latebind.verify.report.report import CaseResult, Report
+    from latebind.verify.report.data import CaseResult, Report
 
 _LONGEST = 300
 _NAMED = 3

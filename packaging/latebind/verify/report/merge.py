@@ -14,7 +14,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from latebind.errors import InputError
 from latebind.model import State
 from latebind.tables.targets import installs, targets
-from latebind.verify.report.report import (
+from latebind.verify.report.data import (
     LOG_BYTES,
     REPORT,
     CaseResult,

@@ -25,7 +25,7 @@ from latebind.system.log import LOG
 from latebind.system.resources import folder as resource_folder
 from latebind.templates import render
 from latebind.text import DOCS, decisive_line, markdown_code, markdown_text, plural, printable_lines, shorten
-from latebind.verify.report.report import REPORT, LogReader, Report, report_json
+from latebind.verify.report.data import REPORT, LogReader, Report, report_json
 from latebind.verify.report.view import MARKS, Grid, Row, View, synopsis, view_of
 
 

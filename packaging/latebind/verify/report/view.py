@@ -16,7 +16,7 @@ from latebind.model import State
 from latebind.tables.targets import targets
 from latebind.text import plural, printable
 from latebind.verify.cases.scenarios import SCENARIOS
-from latebind.verify.report.report import NEWER_THAN, CaseResult, Report
+from latebind.verify.report.data import NEWER_THAN, CaseResult, Report
 from loadcheck import Rid
 
 _BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")

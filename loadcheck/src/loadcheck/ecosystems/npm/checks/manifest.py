@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.checks.modes import is_program
+from loadcheck.ecosystems.npm.checks.addons import is_for_many
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import some
-from loadcheck.kinds.npm.checks.addons import is_for_many
 from loadcheck.readers.package_json import (
     MANIFEST,
     ON_INSTALL,

@@ -30,7 +30,7 @@ from latebind.verify.cases.consumer import find_run
 from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import FILES, scenario
 from latebind.verify.choose import ChosenCases, able
-from latebind.verify.report.report import NEWER_THAN, Report, is_newer_minor, report_of
+from latebind.verify.report.data import NEWER_THAN, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, try_case
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.supply import SHARED, Supply

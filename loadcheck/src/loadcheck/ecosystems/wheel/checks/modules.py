@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from loadcheck.engine import platforms, symbols
-from loadcheck.engine.registry import Hit, Hits, Skip, check
-from loadcheck.engine.wording import some
-from loadcheck.kinds.wheel.checks.served import (
+from loadcheck.ecosystems.wheel.checks.served import (
     find_missing,
     format_minors,
     format_tags,
     list_served,
     list_versioned_twins,
 )
+from loadcheck.engine import platforms, symbols
+from loadcheck.engine.registry import Hit, Hits, Skip, check
+from loadcheck.engine.wording import some
 from loadcheck.tables import pythonabi
 from loadcheck.text import plural
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from loadcheck.ecosystems.maven.pom import DESCRIBING, Pom, read_pom
 from loadcheck.engine.reader import Description, PackageReader, TwinFacts
 from loadcheck.errors import InputError
-from loadcheck.kinds.maven.pom import DESCRIBING, Pom, read_pom
 from loadcheck.tables.rids import PLATFORMS
 
 if TYPE_CHECKING:

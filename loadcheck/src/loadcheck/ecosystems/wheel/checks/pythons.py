@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from loadcheck.engine import platforms
-from loadcheck.engine.registry import Hit, Hits, check
-from loadcheck.engine.wording import name_newest, some
-from loadcheck.kinds.wheel.checks.served import (
+from loadcheck.ecosystems.wheel.checks.served import (
     admitted_pythons,
     find_missing,
     format_minors,
@@ -16,6 +13,9 @@ from loadcheck.kinds.wheel.checks.served import (
     list_served,
     requires_python,
 )
+from loadcheck.engine import platforms
+from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.wording import name_newest, some
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:

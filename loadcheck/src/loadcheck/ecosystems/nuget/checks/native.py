@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from loadcheck.ecosystems.nuget.reading import native_place, rid_folder
 from loadcheck.engine.platforms import data
 from loadcheck.engine.registry import Hit, Hits, check
-from loadcheck.kinds.nuget.reading import native_place, rid_folder
 
 if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents, File
