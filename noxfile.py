@@ -47,6 +47,7 @@ BENCHES = {
     "latency": "latenn/bench/latency.py",
     "stub": "ci/bench/stub.py",
     "startup": "ci/bench/startup.py",
+    "flood": "ci/bench/flood.py",
 }
 
 

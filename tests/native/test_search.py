@@ -29,7 +29,7 @@ def test_the_current_folder_is_never_searched(programs, tmp_path, value):
     assert not answer["entry"]
 
 
-@pytest.mark.parametrize("value", [NAME, "sub"])
+@pytest.mark.parametrize("value", [NAME, ".", "..", "sub"])
 def test_a_variable_that_names_no_place_does_not_mean_the_current_folder(programs, tmp_path, value):
     here = tmp_path / "sub"
     for folder in (tmp_path, here, here / "sub"):
@@ -39,7 +39,7 @@ def test_a_variable_that_names_no_place_does_not_mean_the_current_folder(program
     assert f"was not found at {value}, which {ENVIRONMENT} names" in answer["report"]["message"]
 
 
-@pytest.mark.parametrize("value", [".", "..", f"./{NAME}", f"sub/{NAME}", f"../sub/{NAME}"])
+@pytest.mark.parametrize("value", ["./", "../", f"./{NAME}", f"sub/{NAME}", f"../sub/{NAME}"])
 def test_a_path_in_the_variable_may_be_relative_as_for_the_system(programs, tmp_path, value):
     here = tmp_path / "sub"
     for folder in (tmp_path, here, here / "sub"):

@@ -116,9 +116,8 @@ def _is_made(rule: Mapping[str, Any], tree: Path) -> bool:
     """Whether an install() rule of files installs one of the tree, or of anywhere else outside of the sources."""
     paths = [path if isinstance(path, str) else path["from"] for path in rule["paths"]]
     source = Path(read_cache(tree)["CMAKE_HOME_DIRECTORY"])
-    return rule["type"] == "file" and any(
-        (source / path).is_relative_to(tree) or Path(path).is_absolute() for path in paths
-    )
+    made = (path for path in paths if Path(path).is_absolute() or (source / path).is_relative_to(tree))
+    return rule["type"] == "file" and any(made)
 
 
 def read_inputs(ninja: Path, tree: Path) -> list[Path]:

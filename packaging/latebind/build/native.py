@@ -141,10 +141,8 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     exports = json.dumps([package.exports for package in build.config.packages.values()])
     python_identity = [python.identity for python in build.pythons]
     made_by = [build.toolchain.fingerprint(), hash_backend()]
-    excluded = sorted(build.config.excluded(build.target.rid))
-    return digest(
-        [source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded, build.only]
-    )
+    left_out = [*sorted(build.config.excluded(build.target.rid)), build.only]
+    return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity, *left_out])
 
 
 def _refuse_links(root: Path, prefix: Path) -> None:
