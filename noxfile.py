@@ -45,6 +45,7 @@ BENCHES = {
     "audit": "ci/bench/audit.py",
     "pack": "ci/bench/pack.py",
     "latency": "latenn/bench/latency.py",
+    "main_job": "ci/bench/main_job.py",
     "stub": "ci/bench/stub.py",
     "startup": "ci/bench/startup.py",
     "flood": "ci/bench/flood.py",

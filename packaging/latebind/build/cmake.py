@@ -24,6 +24,7 @@ from latebind.build.cpython import Extension, extension
 from latebind.build.diagnostics import (
     first_errors,
     headers_advice,
+    linker_advice,
     module_advice,
     provider_advice,
     relative,
@@ -295,7 +296,7 @@ class NativeBuild:
             or (_UNLINK if links else "")
             or sources_advice(self.config, ended.output)
             or specific_advice
-            or f"Fix the error and run the command again. The whole log is {log}."
+            or f"{linker_advice(ended.output) or 'Fix the error and run the command again.'} The whole log is {log}."
         )
         return BuildError("\n".join(lines), advice=advice)
 

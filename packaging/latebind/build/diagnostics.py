@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import textwrap
 from pathlib import Path, PurePosixPath
 
 from latebind.text import shell_word
@@ -31,8 +32,10 @@ _HEADER_WANTED = re.compile(
 )
 """Of Clang and GCC; of CMake for a variable of find_path()."""
 _PYTHON_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*?[ `'\"]_*Py(?:[A-Z]\w*)?_\w+", re.IGNORECASE)
+_FUNCTION_WANTED = re.compile(r"undefined (?:reference to|symbol:) [`']?(\w+)")
 _NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
 _NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
+_QUOTED = re.compile(r"\[\d+ lines of output\]\n(.*?)\n\s*\[end of output\]", re.DOTALL)
 _SHOWN = 5
 
 
@@ -75,6 +78,17 @@ def module_advice(output: str) -> str:
     )
 
 
+def linker_advice(output: str) -> str:
+    """What to do when a library lacks a function that no library of the link has; "" for other errors."""
+    found = _FUNCTION_WANTED.search(output)
+    if found is None:
+        return ""
+    return (
+        f"Name the library that has {found[1]} in target_link_libraries(): m for the functions of <math.h>, which zig "
+        "finds by itself and other compilers do not."
+    )
+
+
 def headers_advice(output: str, runtime: str, minimum: str, source: str) -> str:
     """What to do when a build lacks the official headers of a runtime; "" for other errors."""
     if not _HEADER_WANTED.search(output):
@@ -113,3 +127,9 @@ def own_words(output: str) -> str:
     lines = [line.strip() for line in text.partition(": ")[2].splitlines()]
     relevant = itertools.takewhile(lambda line: line and not line.startswith(("ERROR ", "error: ", "hint: ")), lines)
     return "\n  ".join(relevant) if separator else ""
+
+
+def find_hook_output(output: str) -> str:
+    """What the build backend printed, in the output of pip; "" where pip quotes none."""
+    found = _QUOTED.search(output)
+    return textwrap.dedent(found[1]).strip() if found else ""
