@@ -32,7 +32,7 @@ _ABOUT = {
     "audit": """"Peers" are `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on its
 wheels. "Floor" decompresses and hashes every member in one thread.""",
     "latency": """What the loader adds to the runtime.""",
-    "main_job": """`python3 noxfile.py` in a fresh clone with empty caches. The other rows are the CPU time of its parts.""",
+    "main_job": """`python3 noxfile.py` in a fresh clone with empty caches; then the CPU time of its parts.""",
     "pack": """All packages of latenn, without the native build, and other tools' packages of the same files.""",
     "flood": """What another user's files add to the first call of a stub, in CPU time: 1,000 to 3,000 of each kind.""",
     "startup": """`latebind --help` as a process.""",
