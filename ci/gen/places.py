@@ -1,4 +1,4 @@
-"""Makes the loader's table of places, the enum of them, and the page about the search, from loader/tables/places.toml."""
+"""Makes from loader/tables/places.toml the table and the enum of places in the loader, and the page about the search."""
 
 from __future__ import annotations
 
