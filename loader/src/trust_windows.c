@@ -202,8 +202,8 @@ lb_judge* lb_os_find_trusted(const char* own_file) {
 
 lb_place lb_os_judge(lb_judge* judge, const char* path, int is_folder, lb_identity* identity, char* why,
                      size_t why_size) {
-  lb_place place =
-      judge ? lb_os_look(path, identity, why, why_size) : lb_say_error(ERROR_NOT_ENOUGH_MEMORY, why, why_size);
+  if (!judge) return lb_say_error(ERROR_NOT_ENOUGH_MEMORY, why, why_size);
+  lb_place place = lb_os_look(path, identity, why, why_size);
   if (place != LB_PLACE_FILE && place != LB_PLACE_FOLDER) return place;
   judge->why = why;
   judge->why_size = why_size;

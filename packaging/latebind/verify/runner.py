@@ -195,7 +195,7 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
         outcome = try_case(bench, find_run(case, scenario(case.scenario)))
     state = passed_at(machine.level) if outcome.state.is_pass else outcome.state
     outcome = replace(outcome, state=state, seconds=round(time.monotonic() - started, 2), log=log)
-    _end_log(bench.log, outcome)
+    _end_log(run.chosen.folder / log, outcome)
     LOG.say(_describe_end(outcome))
     run.memory.keep(outcome, key)
     return outcome
