@@ -8,9 +8,9 @@ import shutil
 
 import pytest
 
-from testing.needs import dotnet_environment
-from tests.client import write_files
-from tests.programs import run_checked
+from tests.support.client import write_files
+from tests.support.needs import dotnet_environment
+from tests.support.running import run_checked
 
 pytestmark = [
     pytest.mark.builds,
