@@ -1,4 +1,4 @@
-"""Makes from loader/tables/places.toml the table and the enum of places in the loader, and the page about the search."""
+"""Makes from loader/tables/places.toml the table and the enum of places, and the page about the search order."""
 
 from __future__ import annotations
 
