@@ -45,6 +45,7 @@ BENCHES = {
     "audit": "ci/bench/audit.py",
     "pack": "ci/bench/pack.py",
     "latency": "latenn/bench/latency.py",
+    "main_job": "ci/bench/main_job.py",
     "stub": "ci/bench/stub.py",
     "startup": "ci/bench/startup.py",
     "flood": "ci/bench/flood.py",
@@ -168,15 +169,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
-def research(session: nox.Session) -> None:
-    """Run a program of research/ or loadcheck/accuracy/: `-- sabotage --write`, `-- truth --check`."""
+def module(session: nox.Session) -> None:
+    """Run a program of the repository: `-- ci.compare wheelhouse dist`, `-- accuracy.truth --check`."""
     install(session, "native", "verify", groups=("test", "machines"))
     if not session.posargs:
-        session.error("name a program of research/: python3 noxfile.py -s research -- truth")
-    name, *arguments = session.posargs
-    folder = "accuracy" if (ROOT / f"loadcheck/accuracy/{name}.py").is_file() else "research"
+        session.error("name a module: python3 noxfile.py -s module -- accuracy.truth")
     environment = {**find_tools(session, "dotnet"), "PYTHONPATH": str(ROOT / "loadcheck")}
-    session.run("python", "-m", f"{folder}.{name}", *arguments, env=environment)
+    session.run("python", "-m", *session.posargs, env=environment)
 
 
 @nox.session
@@ -217,7 +216,7 @@ def choose_tests(session: nox.Session, chosen: str) -> tuple[str, ...]:
 
 def list_c_sources(session: nox.Session) -> list[str]:
     """The C files of the project, without those that builds and runs left in ignored folders."""
-    folders = ("loader", "latenn", "templates", "tests/native", "testing", "machines", "packaging")
+    folders = ("loader", "latenn", "templates", "tests/native", "tests/support", "ci", "packaging")
     listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
     names = str(session.run(*listing, silent=True, stderr=None, external=True, log=False)).splitlines()
     return sorted(name for name in names if name.endswith((".c", ".h", ".hpp")) and (ROOT / name).is_file())

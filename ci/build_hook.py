@@ -18,7 +18,7 @@ class LoaderHeaders(BuildHookInterface[Any]):
     @property
     def is_checkout(self) -> bool:
         """Whether the generator is here."""
-        return Path(self.root, "ci", "loader_headers.py").is_file()
+        return Path(self.root, "ci", "gen", "loader_headers.py").is_file()
 
     def dependencies(self) -> list[str]:
         """What the generator imports and runs: latebind's own requirements, and clang-format."""

@@ -1,4 +1,4 @@
-"""Fixtures that more than one part of latebind's tests needs. tests/support/plugin.py has those that latenn's need, too."""
+"""Fixtures that more than one part of latebind's tests needs. support/plugin.py has those that latenn's need, too."""
 
 from __future__ import annotations
 

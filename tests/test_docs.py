@@ -199,7 +199,7 @@ def test_every_test_case_of_a_new_project_passes(latebind, tmp_path):
     outcomes = json.loads(ended.stdout)["cases"]
     if any(cell["reason"] == "no-index" for cell in outcomes):
         pytest.skip("not run: the package index cannot be reached")
-    assert {cell["scenario"] for cell in outcomes} == {
+    assert {cell["scenario"] for cell in outcomes} - {"from-sdist"} == {
         scenario.name
         for scenario in scenarios.SCENARIOS
         if "python" in scenario.consumers and "linux" in scenario.systems and not scenario.rare

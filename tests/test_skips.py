@@ -12,7 +12,7 @@ from tests.support.plugin import unexpected_skips
 from tests.support.running import run_program
 
 TOGETHER = ("tests", "loadcheck/tests")
-FOLDERS = (*TOGETHER, "testing", "latenn/tests")
+FOLDERS = (*TOGETHER, "latenn/tests")
 TEST = """import pytest
 def test_none():
     pass
@@ -79,10 +79,3 @@ def test_every_folder_of_tests_is_collected(pytestconfig):
     folders = {part for path in modules for part in path.parts[:-1]}
     assert "build" in folders
     assert not [name for name in folders if any(fnmatch(name, pattern) for pattern in passed_over)]
-
-
-def test_no_module_is_in_two_folders(pytestconfig):
-    """They are one package, `tests`, in which one would hide the other."""
-    assert pytestconfig.getini("pythonpath") == [ROOT, ROOT / "loadcheck"]
-    modules = [path.relative_to(ROOT / folder) for folder in TOGETHER for path in (ROOT / folder).rglob("*.py")]
-    assert len(modules) == len(set(modules)) > 0

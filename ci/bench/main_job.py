@@ -9,19 +9,23 @@ the last readings missed is "not seen". Linux only.
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
-from collections import Counter
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import psutil
-from measure import ROOT, Sample, claim, in_turn, machine, options, run, show, spread, summary, write
+from measure import ROOT, Sample, answer, claim, in_turn, machine, options, run, show, spread, summary, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from typing_extensions import Self
+
+_GIT = shutil.which("git") or "git"
 _LIMIT = 150.0
 _PERIOD = 0.2
 PARTS = {
@@ -51,7 +55,7 @@ class Watch:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -74,9 +78,9 @@ class Watch:
                 except psutil.Error:
                     continue  # it has ended
 
-    def parts(self) -> Counter[str]:
+    def parts(self) -> dict[str, float]:
         """Seconds of CPU time of each part: of a process, without those of the processes below it that were seen."""
-        seconds: Counter[str] = Counter()
+        seconds: dict[str, float] = defaultdict(float)
         for part, above, total in self._seen.values():
             seconds[part] += total
             if above:
@@ -87,13 +91,13 @@ class Watch:
 def measure(breakdown: list[Mapping[str, float]]) -> Sample:
     """One run from nothing; adds seconds of CPU time by part."""
     with tempfile.TemporaryDirectory(prefix="main-job-") as folder:
-        subprocess.run(["git", "clone", "--quiet", ROOT, f"{folder}/clone"], check=True)
+        subprocess.run([_GIT, "clone", "--quiet", ROOT, f"{folder}/clone"], check=True)
         env = {"XDG_CACHE_HOME": f"{folder}/cache", "NUGET_PACKAGES": f"{folder}/nuget", "UV_CACHE_DIR": f"{folder}/uv"}
         with Watch() as watch:
             sample = run([sys.executable, f"{folder}/clone/noxfile.py"], env=env)
     parts = watch.parts()
-    parts["not seen"] = sample.cpu - parts.total()
-    breakdown.append({part: round(seconds, 1) for part, seconds in parts.most_common()})
+    parts["not seen"] = sample.cpu - sum(parts.values())
+    breakdown.append({part: round(seconds, 1) for part, seconds in sorted(parts.items(), key=lambda row: -row[1])})
     print(*(f"{seconds:7.1f} s CPU  {part}\n" for part, seconds in breakdown[-1].items()), sep="")
     return sample
 
@@ -107,11 +111,11 @@ def main() -> None:
     claims = [claim("the main job from nothing, s", _LIMIT, spread(row.wall for row in samples["main job"]))]
     show(claims)
     if arguments.write:
-        versions = {"commit": subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True)}
+        commit = answer([_GIT, "-C", str(ROOT), "rev-parse", "--short", "HEAD"]).strip()
         contenders = summary(samples) | {
             part: {key: {"median": seconds} for key in ("wall", "cpu")} for part, seconds in breakdown[-1].items()
         }
-        document = {"machine": before, "versions": {k: v.strip() for k, v in versions.items()}}
+        document = {"machine": before, "versions": {"latebind": commit}}
         write("main_job", {**document, "contenders": contenders, "claims": claims})
 
 

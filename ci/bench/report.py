@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _TITLES = {
     "audit": "The audit compared with other tools",
     "latency": "Binding the runtime",
+    "main_job": "The main job of this repository",
     "pack": "Packing",
     "flood": "First calls where others fill folders",
     "startup": "Start-up",
@@ -31,6 +32,7 @@ _ABOUT = {
     "audit": """"Peers" are `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on its
 wheels. "Floor" decompresses and hashes every member in one thread.""",
     "latency": """What the loader adds to the runtime.""",
+    "main_job": """`python3 noxfile.py` in a fresh clone with empty caches; then the CPU time of its parts.""",
     "pack": """All packages of latenn, without the native build, and other tools' packages of the same files.""",
     "flood": """What another user's files add to the first call of a stub, in CPU time: 1,000 to 3,000 of each kind.""",
     "startup": """`latebind --help` as a process.""",

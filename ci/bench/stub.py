@@ -27,18 +27,8 @@ def programs(work: Path) -> Path:
     named.unlink(missing_ok=True)
     named.symlink_to(library)
     cmake, build = Path(sys.executable).with_name("cmake"), work / "build"
-    run(
-        [
-            cmake,
-            "--fresh",
-            "-S",
-            ROOT / "ci/bench/stub",
-            "-B",
-            build,
-            "-DCMAKE_BUILD_TYPE=Release",
-            f"-DRUNTIME={named}",
-        ]
-    )
+    source = ROOT / "ci/bench/stub"
+    run([cmake, "--fresh", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", f"-DRUNTIME={named}"])
     run([cmake, "--build", build])
     return library
 

@@ -30,6 +30,7 @@ def outputs() -> dict[Path, str]:
         actions.TABLE: actions.table(),
         ROOT / "docs" / "search-order.md": places.page(),
         ROOT / "loader" / "src" / "places.h": places.header(),
+        places.PUBLIC: places.public_header(),
         ROOT / "loader" / "src" / "hidden.h": hidden.header(),
         **{ROOT / "examples/ep-tiny" / path: text for path, text in _example().items()},
     }

@@ -32,7 +32,7 @@ from ci.gen import (  # noqa: E402
     reference_c,
     reference_cli,
     reference_dotnet,
-    sabotage_page,  # noqa: E402
+    sabotage_page,
 )
 from ci.gen.reference_checks import check_pages  # noqa: E402
 from ci.gen.reference_scenarios import scenarios_page  # noqa: E402

@@ -1,7 +1,8 @@
-"""Writes the table of a runtime's functions, packaging/latebind/tables/functions/<runtime>.toml, from its wheels.
+r"""Writes the table of a runtime's functions, packaging/latebind/tables/functions/<runtime>.toml, from its wheels.
 
     pip download --no-deps --dest wheels openvino==2025.0.0     # and each later version; the newest for all systems
-    python -m ci.gen.functions openvino wheels 'openvino_c[.0-9]*(so|dylib|dll)[.0-9]*$' '^ov_' --texts '^ov_property_key'
+    python -m ci.gen.functions openvino wheels 'openvino_c[.0-9]*(so|dylib|dll)[.0-9]*$' '^ov_' \\
+        --texts '^ov_property_key'
 
 A function's version is that of the oldest wheel for Linux that has it. Texts that are exported as variables are read
 from the newest wheel, which must run here.

@@ -63,11 +63,8 @@ def ort_table() -> dict[str, Any]:
 def render_runtime(name: str) -> str:
     """Render `<name>.h`, the description of one runtime, from its preset."""
     runtime = preset(name)
-    return _format(
-        runtime_header(
-            runtime, runtime.floor, f"packaging/latebind/tables/runtimes/{name}.toml by ci/gen/loader_headers.py"
-        )
-    )
+    source = f"packaging/latebind/tables/runtimes/{name}.toml by ci/gen/loader_headers.py"
+    return _format(runtime_header(runtime, runtime.floor, source))
 
 
 def write_headers() -> list[pathlib.Path]:

@@ -1,7 +1,8 @@
-"""Makes the loader's table of places, and the page about the search order, from loader/tables/places.toml."""
+"""Makes from loader/tables/places.toml the table and the enum of places, and the page about the search order."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import msgspec
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "loader" / "tables" / "places.toml"
+PUBLIC = ROOT / "loader" / "include" / "latebind" / "latebind.h"
+_ENUM = re.compile(r"(?<=typedef enum lb_source \{\n).*?(?=\} lb_source;)", re.DOTALL)
 _HEADER = """\
 /* places.h: where a runtime is looked for, in this order. Made by ci/gen/places.py from loader/tables/places.toml. */
 #ifndef LATEBIND_PLACES_H
@@ -69,6 +72,18 @@ def header() -> str:
     width = max(map(len, rows))
     lines = [row.ljust(width) + " \\" for row in rows[:-1]] + rows[-1:]
     return _HEADER.format(rows="\n".join(lines))
+
+
+def public_header() -> str:
+    """latebind.h with the enum of the table: the number of a source is its place in the order."""
+    rows = [
+        (f"LB_SOURCE_{row['source'].upper()} = {number}", row["short"])
+        for number, row in enumerate(_read()["place"], 1)
+    ]
+    names = [f"{name}," for name, _ in rows[:-1]] + [rows[-1][0]]
+    width = max(map(len, names))
+    lines = [f"  {name.ljust(width)} /* {short} */\n" for name, (_, short) in zip(names, rows, strict=True)]
+    return _ENUM.sub("".join(lines), PUBLIC.read_text("utf-8"))
 
 
 def page() -> str:

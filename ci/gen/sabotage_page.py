@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULT = ROOT / "research" / "broken" / "caught.toml"
-_HEAD = """# Which layer catches each way of breaking packages, measured by `python -m tests.support.broken.sabotage --write`.
+RESULT = ROOT / "tests" / "support" / "broken" / "caught.toml"
+_HEAD = """# Which layer catches each way of breaking packages, by `python -m tests.support.broken.sabotage --write`.
 # `audit` has the codes and their severity; the others the stage that fails, "passed", or why nothing ran.
 """
 _INTRODUCTION = """# Deliberately broken packages
 
-latenn's packages are built and then broken in one way at a time ([the table of ways](../tests/support/broken/table.py)).
+latenn's packages are built and then broken in one way at a time
+([the table of ways](../tests/support/broken/table.py)).
 Every layer runs over each of them, even when an earlier layer already failed:
 
 - **audit**: `latebind audit` with the project's policy. Errors are **bold**. Warnings don't stop a release; notes (*in
@@ -31,7 +32,8 @@ Every layer runs over each of them, even when an earlier layer already failed:
 
 An empty field means that the layer saw nothing wrong. Each way has only those packages that it is about, and SDK
 archives are audited without test cases here. Layers after the one that failed did not run.
-`python -m tests.support.broken.sabotage --write` measures the table again, and fails if no layer catches one of the ways.
+`python -m tests.support.broken.sabotage --write` measures the table again, and fails if no layer catches one of the
+ways.
 """
 
 

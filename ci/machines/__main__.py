@@ -1,6 +1,6 @@
 """Makes machines that this computer lacks, or runs a program on one, as if it were a program of this system.
 
-    python -m ci.machines FOLDER               # makes those of other targets, and a file of each for `verify --machines`
+    python -m ci.machines FOLDER               # makes those of other targets, and a file of each for `--machines`
     python -m ci.machines FOLDER mono dotnet   # makes those that are named
     python -m ci.machines --run win-x64 FOLDER/win-x64 -- program.exe ARGUMENT...
 

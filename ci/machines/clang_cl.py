@@ -2,7 +2,7 @@
 
     python -m ci.machines.clang_cl DEST    # makes DEST/root/bin with clang-cl, lld-link, llvm-lib and others; prints it
 
-They are Debian's packages, unpacked and not installed (ci/machines/debian.py). What they compile needs headers of its own.
+They are Debian's packages, unpacked and not installed (`debian.py`). What they compile needs headers of its own.
 """
 
 from __future__ import annotations

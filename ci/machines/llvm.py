@@ -2,7 +2,7 @@
 
     python -m ci.machines.llvm DEST    # makes DEST/bin with otool, lipo, install_name_tool; prints it
 
-Taken from this machine where it has them, else from Debian's packages, unpacked and not installed (ci/machines/debian.py).
+Taken from this machine where it has them, else from Debian's packages, unpacked and not installed (`debian.py`).
 """
 
 from __future__ import annotations

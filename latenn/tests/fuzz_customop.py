@@ -1,8 +1,8 @@
 """Loads damaged models through latenn's operator and reports which of them open anything that no model may reach.
 
-    python -m research.fuzz_customop --count 50000          # the same cases in every run
-    python -m research.fuzz_customop --case 4711            # one case again
-    python -m research.fuzz_customop --count 200 --control  # with a session that allows any path: it must find some
+    python latenn/tests/fuzz_customop.py --count 50000          # the same cases in every run
+    python latenn/tests/fuzz_customop.py --case 4711            # one case again
+    python latenn/tests/fuzz_customop.py --count 200 --control  # with a session that allows any path: it must find some
 
 A case is made by hostile.py and loaded, and run once, by the onnxruntime of this Python, in processes that strace
 watches. What a good model opens is allowed, too. A process that crashes or hangs has gone wrong as well. Exit status: 0
@@ -29,7 +29,7 @@ from pathlib import Path
 import hostile
 import opened
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 _CHUNK = 1000
 _CASE_SECONDS = 10.0
@@ -61,9 +61,9 @@ class Chunk:
 
 def make_site(folder: Path) -> Path:
     """Build latenn for this machine and unpack its wheels, as `pip install --target` leaves them."""
-    from latebind.backend.targets import host_rid  # noqa: PLC0415
     from latebind.config.project import read_project  # noqa: PLC0415  # a given site needs no build
     from latebind.pack.make import pack  # noqa: PLC0415
+    from latebind.backend.targets import host_rid  # noqa: PLC0415
 
     packed = pack(read_project(ROOT / "latenn" / "latebind.toml", folder), [host_rid()])
     for artifact in packed.artifacts:

@@ -22,7 +22,7 @@ from tests.support.mutation import mutate_subject
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "latenn" / "verify"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "verify"))
 import tflite_cases as tflite  # is next to latenn's consumers
 
 SIGN = "hostile"
@@ -117,15 +117,15 @@ def case(graphs: list[bytes], folders: Place, key: str) -> bytes:
     chance = random.Random(key)  # noqa: S311  # not a secret
     graph = onnx.load_model_from_string(chance.choice(graphs))
     way = chance.random()
-    if way < 0.4:  # noqa: PLR2004  # what is damaged: bytes of the graph,
+    if way < 0.4:  # what is damaged: bytes of the graph,
         return mutate_subject([("graph.onnx", bytes(graph.SerializeToString()))], key)[1]
-    if way < 0.75:  # noqa: PLR2004  # texts,
+    if way < 0.75:  # texts,
         for _ in range(chance.choice((1, 1, 2, 3))):
             _set(graph, chance.choice(_ATTRIBUTES), chance.choice(folders.texts()))
     else:  # or the model inside
         _wrap_other(graph, folders, chance, key)
     data = bytes(graph.SerializeToString())
-    return mutate_subject([("graph.onnx", data)], key)[1] if chance.random() < 0.2 else data  # noqa: PLR2004
+    return mutate_subject([("graph.onnx", data)], key)[1] if chance.random() < 0.2 else data
 
 
 def unknown(graph: bytes) -> bytes:
@@ -150,12 +150,12 @@ def unwrap_model(graph: bytes, folders: Place) -> tuple[bytes, str]:
 def _wrap_other(graph: onnx.ModelProto, folders: Place, chance: random.Random, key: str) -> None:
     text = chance.choice(folders.texts())
     content, suffix = chance.choice(((inner(text), "onnx"), (group_weights(text), "tflite"), (inner(), "onnx")))
-    if chance.random() < 0.5:  # noqa: PLR2004
+    if chance.random() < 0.5:
         content = mutate_subject([(f"inner.{suffix}", content)], key)[1]
     _set(graph, "model", None)
     _set(graph, "path", None)
     _set(graph, "backend", chance.choice((None, "onnxruntime", "openvino", "litert")))
-    if chance.random() < 0.5:  # noqa: PLR2004
+    if chance.random() < 0.5:
         _set(graph, "model", content)
     else:
         (folders.models / f"case.{suffix}").write_bytes(content)

@@ -7,7 +7,7 @@ import sys
 import opened
 import pytest
 
-from conftest import ROOT
+from tests.support.building import ROOT
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not opened.is_there(),
@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(
 for needed in ("onnxruntime", "openvino", "ai_edge_litert"):
     pytest.importorskip(needed, reason=f"not run: {needed} is not installed; noxfile.py -s tests installs it")
 
+FOLDER = ROOT / "latenn" / "tests"
 OPENS = """
 import sys, subprocess
 sys.path.insert(0, {root!r})
@@ -32,7 +33,7 @@ subprocess.run([sys.executable, "-S", "-c", "open({file!r})"])
 
 
 def run_fuzzer(tmp_path, *arguments):
-    command = [sys.executable, "-m", "fuzz_customop", *arguments]
+    command = [sys.executable, FOLDER / "fuzz_customop.py", *arguments]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=900)
 
@@ -56,7 +57,7 @@ def test_a_session_that_allows_any_path_is_seen_to_open_files(latenn_site, tmp_p
 def test_every_file_that_a_program_and_its_children_open_is_seen_at_its_step(tmp_path):
     file = tmp_path / "a file"
     file.touch()
-    code = OPENS.format(root=str(ROOT), file=str(file))
+    code = OPENS.format(root=str(FOLDER), file=str(file))
     run = opened.watch([sys.executable, "-c", code], dict(os.environ), tmp_path, 60)
     assert (run.status, run.last) == (0, "second"), run.output
     calls = [(call.step, call.path) for call in run.opened if call.path.startswith(f"{tmp_path}/")]
@@ -64,7 +65,7 @@ def test_every_file_that_a_program_and_its_children_open_is_seen_at_its_step(tmp
 
 
 def test_a_program_that_does_not_end_is_ended(tmp_path):
-    code = f"import sys, time; sys.path.insert(0, {str(ROOT)!r})\n"
+    code = f"import sys, time; sys.path.insert(0, {str(FOLDER)!r})\n"
     code += "import opened; opened.mark(7); time.sleep(60)"
     run = opened.watch([sys.executable, "-c", code], dict(os.environ), tmp_path, 3)
     assert (run.status, run.last) == (None, "7")

@@ -66,7 +66,7 @@ class Error:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wheel:
-    """A package, its errors, and what each tool of loadcheck/accuracy/peers.py that has read it reports: "" for nothing."""
+    """A package, its errors, and what each tool of peers.py that has read it reports: "" for nothing."""
 
     file: str
     part: str

@@ -7,6 +7,7 @@ configuration or input; 141 the output pipe was closed. An interrupted one ends 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
-from latebind.cli import INTERRUPTED, PIPE_CLOSED, leave_closed_pipe, write_utf8
 from latebind.commands.adopt import declare_adopt
 from latebind.commands.audit import declare_audit_command
 from latebind.commands.ci import declare_ci
@@ -47,6 +47,7 @@ from latebind.text import shell_word
 if TYPE_CHECKING:
     from latebind.commands.common import Command
 
+INTERRUPTED, PIPE_CLOSED = 130, 141
 _GROUPS = {
     "start": ("new", "adopt", "ci", "doctor"),
     "make packages": ("plan", "build", "stage", "pack"),
@@ -223,6 +224,18 @@ class _CMakeDir(argparse.Action):
 
         print(cmake_dir())
         sys.exit(0)
+
+
+def write_utf8() -> None:
+    """Print UTF-8 with LF on every system: Windows' code pages have no ✓."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def leave_closed_pipe() -> None:
+    """After a BrokenPipeError, as by `| head`: let Python write what is left to nowhere as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

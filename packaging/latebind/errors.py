@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import loadcheck
 from latebind.backend import errors as backend
 from latebind.backend.errors import BuildError, LatebindError, NotRun, ToolError
-from loadcheck.facts import errors as loadcheck
 
 __all__ = [
     "ANY_ERROR",

@@ -15,10 +15,10 @@ import msgspec
 from packaging.version import InvalidVersion, Version
 
 from latebind.backend.cache import callers_home, user_cache
+from latebind.backend.files import replacing, write_text
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid
 from latebind.errors import INPUT_ERRORS, InputError, LatebindError, NotRun, ToolError
-from latebind.system.files import replacing, write_text
 from latebind.system.run import run
 from latebind.tables.presets import HeaderSupply, RuntimePreset
 from latebind.text import human_size

@@ -18,7 +18,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 
 from latebind import __version__
 from latebind.backend.parts import Part, find_parts, known_parts, part_of
-from latebind.backend.sbom import Bill, Late, Library, render_bill, sbom_name
+from latebind.backend.sbom import SBOM_FILE, Bill, Late, Library, render_bill
 from latebind.backend.wheelfile import rewrite_wheel
 from latebind.build.sbom import supplier_of
 from latebind.errors import InputError, LatebindError
@@ -210,7 +210,7 @@ def attach_sbom(wheel: Wheel, folder: Path, format_: SbomFormat, *, force: bool 
             where=str(wheel.path),
             advice="Name another folder with --output, or replace the wheel with --force.",
         )
-    name = f"{wheel.info}/sboms/{sbom_name(format_)}"
+    name = f"{wheel.info}/sboms/{SBOM_FILE}"
     data = render_bill(wheel.bill, format_)
     rewrite_wheel(wheel.path, output, f"{wheel.info}/RECORD", {name: data}, without=wheel.signatures)
     return output

@@ -11,7 +11,7 @@ from typing import Literal
 from latebind.backend.targets import Rid
 from loadcheck import Kind, Sha256
 
-SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
+SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7"]
 CaseKind = Kind
 """What a consumer installs."""
 

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from tests import epclient as provider
 from tests.advice.following import list_commands, list_settings, write_setting
 from tests.conftest import ROOT
+from tests.support import epclient as provider
 from tests.support.client import BOUND, CONFIG, edit, write_client
 from tests.support.running import assert_success
 from tests.test_headers import ORT, make_repository

@@ -11,7 +11,7 @@ from latebind.ecosystems.plugin.pack import plugin_files
 from latebind.errors import BuildError
 from loadcheck.audit import audit_paths
 from loadcheck.engine.policy import Policy
-from tests import epclient
+from tests.support import epclient
 from tests.support.client import hashes, members, pack_project, stage_project
 from tests.support.running import CLI, assert_success, run_program
 from tests.support.sdkclient import SDK, WITH_HEADER, write_sdk_client

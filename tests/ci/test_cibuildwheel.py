@@ -135,7 +135,7 @@ def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes
 @pytest.mark.parametrize(
     ("system", "expected"),
     [
-        ("linux", {f"cp312-manylinux_{platform.machine()}"}),
+        ("linux", {f"cp312-{libc}linux_{platform.machine()}" for libc in ("many", "musl")}),
         ("macos", {"cp312-macosx_x86_64", "cp312-macosx_arm64"}),
         ("windows", {"cp312-win_amd64", "cp312-win_arm64"}),
     ],

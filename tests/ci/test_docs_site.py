@@ -14,7 +14,7 @@ from tests.support.needs import require_programs
 from tests.support.running import run_program
 
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
-         "latenn", "loadcheck", "ci", "machines", "research", "pyproject.toml", ".github", "LICENSE", "bench",
+         "latenn", "loadcheck", "ci", "tests", "pyproject.toml", ".github", "LICENSE",
          "packaging", "templates")  # fmt: skip
 
 

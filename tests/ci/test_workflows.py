@@ -253,7 +253,8 @@ def test_the_jobs_for_other_projects_run_on_an_example(tmp_path):
     run_checked(shutil.which("git"), "clone", "--quiet", ROOT, clone)
     run_checked(sys.executable, "-m", "venv", tmp_path / "venv")  # setup-python's
     path = os.pathsep.join([str(tmp_path / "venv/bin"), os.environ["PATH"]])
-    inputs = ["--input", "project=examples/own-runtime", "--input", f"latebind={clone}[native,verify]"]
+    requirements = f"{clone}/loadcheck {clone}[native,verify]"
+    inputs = ["--input", "project=examples/own-runtime", "--input", f"latebind={requirements}"]
     here = ["--matrix", "target=linux-x64", "--files", str(files)]
     script = [sys.executable, "-m", "ci.local_workflow", "adopter", "build", "verify", "gate", *inputs, *here]
     ended = subprocess.run(script, cwd=clone, env={**os.environ, "PATH": path}, stderr=subprocess.PIPE, check=False)
@@ -286,7 +287,7 @@ def test_the_jobs_of_a_new_project_end_with_a_release(latebind, tmp_path, monkey
     pin = document["env"]["LATEBIND"]
     files.mkdir()
     run = WorkflowRun(document, files, project, tag="v0.1.0")
-    document["env"]["LATEBIND"] = f"{ROOT}[native,verify]"
+    document["env"]["LATEBIND"] = f"{ROOT}/loadcheck {ROOT}[native,verify]"
     for job in ("packages", "tests", "verify", "gate", "release", "check"):
         run.run_job(job)
     assert pin.split() == list(list_requirements("native", "verify"))

@@ -20,7 +20,7 @@ from latebind.config.project import read_project
 from latebind.pack.make import PackResult, pack
 from tests.support.running import run_checked
 
-CLIENTS = Path(__file__).parent / "clients"
+CLIENTS = Path(__file__).parent.with_name("clients")
 BASES = {
     "portable": "tiny",
     "sdk": "portable",

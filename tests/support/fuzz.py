@@ -27,7 +27,7 @@ from loadcheck.reports.render import RENDERERS
 from tests.support.client import write_portable
 from tests.support.mutation import mutate_subject
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "loadcheck"))  # another part of `tests`
+sys.path.append(str(Path(__file__).resolve().parents[2] / "loadcheck" / "tests"))
 from corpus.packages import universal  # of there
 
 if TYPE_CHECKING:

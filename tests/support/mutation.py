@@ -25,7 +25,7 @@ def mutate_subject(subjects: Sequence[tuple[str, bytes]], key: str) -> tuple[str
     """One subject, by name, changed as the key says; equal keys give equal bytes."""
     chance = random.Random(key)  # noqa: S311  # not a secret
     name, data = chance.choice(subjects)
-    if name.endswith(_ARCHIVES) and chance.random() < 0.5:  # noqa: PLR2004  # else the archive itself is broken
+    if name.endswith(_ARCHIVES) and chance.random() < 0.5:  # else the archive itself is broken
         return name, _inside(data, subjects, chance)
     return name, _change_bytes(data, chance)
 
@@ -115,9 +115,9 @@ def _inside(data: bytes, subjects: Sequence[tuple[str, bytes]], chance: random.R
             members[index] = (chance.choice(_NAMES), body)
         elif what == 1:
             members.append((chance.choice((name, name.upper(), name + "/x")), body))
-        elif what == 2:  # noqa: PLR2004
+        elif what == 2:
             members[index] = (name, chance.choice(subjects)[1])
-        elif what == 3 and len(members) > 1:  # noqa: PLR2004
+        elif what == 3 and len(members) > 1:
             del members[index]
         else:
             members[index] = (name, _change_bytes(body, chance))

@@ -20,3 +20,12 @@ def assert_success(done: subprocess.CompletedProcess[str]) -> str:
     """What was printed; hold that nothing went wrong."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], *says: str) -> None:
+    """Hold that a command refused its arguments, with errors that say all of this."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert "\nerror: " in f"\n{done.stderr}", done.stderr
+    for text in says:
+        assert text in done.stderr

@@ -1,4 +1,4 @@
-"""Runs programs for tests, and judges how they ended."""
+"""Runs latebind and other programs for its tests, and judges how they ended."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus.processes import assert_refused, assert_success, run_checked, run_program
 from latebind.errors import NotRun
+from tests.support.programs import assert_refused, assert_success, run_checked, run_program
 
 __all__ = ["CLI", "assert_refused", "assert_success", "make_environment", "not_run", "run_checked", "run_program"]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SOURCE = ROOT / "testing" / "runtime"
+SOURCE = ROOT / "tests" / "support" / "runtime"
 NATIVE, REAL = "linux-x64", "linux-x64 with ONNX Runtime"
 """This system, with the small runtime and with the real one: both must answer alike."""
 GLUE = ("osx-arm64", "osx-x64", "win-arm64")

@@ -10,6 +10,7 @@ import pytest
 
 from latebind.backend.targets import Rid
 from latebind.model import Case, Outcome, State
+from latebind.verify import runner
 from latebind.verify.cases.machine import Machine
 
 MACHINE = Machine(rid=Rid("win-arm64"), title="", command=("run",), level="glue", jobs=1)
@@ -31,13 +32,13 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
             running -= 1
         return Outcome(case=bench.case, state=State.PASSED)
 
-    monkeypatch.setattr(verify, "try_case", try_case)
-    monkeypatch.setattr(verify, "able", lambda *_: (MACHINE, ()))
-    monkeypatch.setattr(verify, "find_run", lambda *_: None)
-    monkeypatch.setattr(verify, "_bench", lambda _run, configured, *_: SimpleNamespace(case=configured.case))
+    monkeypatch.setattr(runner, "try_case", try_case)
+    monkeypatch.setattr(runner, "able", lambda *_: (MACHINE, ()))
+    monkeypatch.setattr(runner, "find_run", lambda *_: None)
+    monkeypatch.setattr(runner, "_bench", lambda _run, configured, *_: SimpleNamespace(case=configured.case))
     memory = SimpleNamespace(key=lambda *_: "", recall=lambda *_: None, keep=lambda *_: None)
     run = SimpleNamespace(
-        unusable={}, running=verify.RunningCases(),
+        unusable={}, running=runner.RunningCases(),
         chosen=SimpleNamespace(request=SimpleNamespace(fresh=False), folder=tmp_path), memory=memory, places=places,
     )  # fmt: skip
     names = [f"c-{number}" for number in range(4)]
@@ -46,7 +47,7 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
         for name in names
     ]
     with ThreadPoolExecutor(4) as pool:
-        outcomes = list(pool.map(lambda case: verify._outcome(run, SimpleNamespace(case=case)), cases))
+        outcomes = list(pool.map(lambda case: runner._outcome(run, SimpleNamespace(case=case)), cases))
     assert {outcome.state for outcome in outcomes} == {State.GLUE}
     assert highest == most
 
@@ -58,7 +59,7 @@ def test_long_test_cases_run_first_and_then_each_target_in_turn():
         SimpleNamespace(case=Case(kind="wheel", target=rid, consumer="c", runtime="", version="", scenario=name))
         for rid, name in rows
     ]
-    ordered = [(one.case.target, one.case.scenario) for one in verify.order_cases(cases)]
+    ordered = [(one.case.target, one.case.scenario) for one in runner.order_cases(cases)]
     assert ordered[:2] == [("linux-x64", "frozen"), ("linux-x64", "works")]
     assert [target for target, _ in ordered[2:]] == 2 * (2 * ["linux-x64"] + ["win-arm64"])
 
@@ -66,6 +67,6 @@ def test_long_test_cases_run_first_and_then_each_target_in_turn():
 def test_a_report_states_the_targets_of_its_share():
     request = SimpleNamespace(rids=("linux-x64", "osx-arm64"), machines={}, shard=(2, 3))
 
-    machine = verify._describe_machine(SimpleNamespace(request=request))
+    machine = runner._describe_machine(SimpleNamespace(request=request))
 
     assert (machine["targets"], machine["share"]) == ("linux-x64 osx-arm64", "2/3")

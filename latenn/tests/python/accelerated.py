@@ -361,4 +361,4 @@ def test_a_binding_is_for_one_thread_at_a_time_also_while_it_is_changed():
 
 for test in [value for name, value in sorted(globals().items()) if name.startswith("test_")]:
     test()
-print("well")  # noqa: T201  # what the test waits for
+print("well")  # what the test waits for

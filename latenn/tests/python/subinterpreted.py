@@ -38,4 +38,4 @@ for isolated in (True, False):
         interpreter = _xxsubinterpreters.create(isolated=isolated)
         failed = _xxsubinterpreters.run_string(interpreter, CODE)
         _xxsubinterpreters.destroy(interpreter)
-    print("failed", failed, model.run({"x": np.ones((2, 3), np.float32)})["y"].sum(), flush=True)  # noqa: T201  # what the test reads
+    print("failed", failed, model.run({"x": np.ones((2, 3), np.float32)})["y"].sum(), flush=True)  # what the test reads

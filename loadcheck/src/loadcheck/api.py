@@ -1,5 +1,20 @@
-"""What checks of other distributions import (docs/howto/checks.md)."""
+"""Checks, policies and audits: what checks and programs of other distributions import (docs/howto/checks.md)."""
 
-from loadcheck.engine.registry import Hit, Hits, Skip, check
+from loadcheck.audit import audit_here, audit_paths
+from loadcheck.engine.catalog import explain
+from loadcheck.engine.choice import Choice, read_codes
+from loadcheck.engine.policy import Policy, Waiver, fits_any
+from loadcheck.engine.registry import ARCHIVES, INSTALLED, Check, Hit, Hits, Skip, check
+from loadcheck.engine.supply import comparable_version, requirement_rows
+from loadcheck.engine.wording import count_line, first, links, own_name, some
+from loadcheck.options import choose_checks, load_baseline, print_report
+from loadcheck.reports.markdown import audit_markdown
+from loadcheck.reports.pages import render_page
+from loadcheck.reports.render import audit_json
 
-__all__ = ["Hit", "Hits", "Skip", "check"]
+__all__ = [
+    "ARCHIVES", "INSTALLED", "Check", "Choice", "Hit", "Hits", "Policy", "Skip", "Waiver", "audit_here", "audit_json",
+    "audit_markdown", "audit_paths", "check", "choose_checks", "comparable_version", "count_line", "explain", "first",
+    "fits_any", "links", "load_baseline", "own_name", "print_report", "read_codes", "render_page", "requirement_rows",
+    "some",
+]  # fmt: skip

@@ -107,8 +107,9 @@ def test_explain_and_sarif_know_third_party_checks(install_checks, folder):
         (TELEMETRY.replace("ACME001", "LB999"), "acme-checks declares a check LB999"),
         (TELEMETRY.replace("(package)", "(image)"), "check ACME001 has the parameter 'image', which a package check"),
         (TELEMETRY.replace("ACME001", "acme-1"), "'acme-1' is not a valid check code"),
+        (TELEMETRY.replace("ACME001", "LB109"), "LB109 is the code of a check that is gone"),
     ],
-    ids=["import", "prefix", "parameter", "code"],
+    ids=["import", "prefix", "parameter", "code", "retired"],
 )
 def test_a_distribution_whose_checks_cannot_be_loaded_is_named(install_checks, folder, source, says):
     assert_refused(loadcheck(folder, env=install_checks(source)), says, "acme-checks")

@@ -94,7 +94,7 @@ def test_no_worker_outlives_a_killed_parent():
         "    print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = run_program(sys.executable, "-c", code, cwd=Path(__file__).resolve().parents[2], timeout=60)
+    done = run_program(sys.executable, "-c", code, cwd=Path(__file__).resolve().parents[1], timeout=60)
     pids = done.stdout.split()
     deadline = time.monotonic() + 10
     while any(Path("/proc", pid).exists() for pid in pids) and time.monotonic() < deadline:

@@ -100,7 +100,7 @@ typedef enum lb_compatible {
 
 /*
  * One of several major versions of a runtime that a library can use, or one of several suppliers of the same. The next
- * one is `size` bytes further. Since 0.2.
+ * one is `size` bytes further.
  */
 typedef struct lb_variant {
   uint32_t size;                 /* sizeof(lb_variant) */
@@ -132,7 +132,7 @@ typedef struct lb_runtime {
   const char* advice; /* the command that fixes a missing runtime, or NULL */
   lb_compatible compatible;
   lb_check_runtime check;     /* or NULL */
-  const lb_variant* variants; /* or NULL; the best first. `minimum` is then that of the oldest. Since 0.2 */
+  const lb_variant* variants; /* or NULL; the best first. `minimum` is then that of the oldest */
   size_t variant_count;
 } lb_runtime;
 
@@ -140,10 +140,10 @@ typedef struct lb_runtime {
 
 enum {
   LB_FLAG_GLOBAL = 1u << 0,    /* RTLD_GLOBAL: exports the runtime's symbols to later libraries; no effect on Windows */
-  LB_FLAG_NO_SYSTEM = 1u << 1, /* leave out step 5, the system's search */
+  LB_FLAG_NO_SYSTEM = 1u << 1, /* leave out the system's search */
   LB_FLAG_DRIVER = 1u << 3,    /* the runtime is a part of a driver: Windows has it in the system folder, which is
-                                  refused otherwise. Since 0.2 */
-  LB_FLAG_NO_LOADED = 1u << 2  /* leave out step 2, loaded images: for plugins that all have the same entry symbol */
+                                  refused otherwise */
+  LB_FLAG_NO_LOADED = 1u << 2  /* leave out loaded images: for plugins that all have the same entry symbol */
 };
 
 /*
@@ -155,7 +155,7 @@ typedef struct lb_options {
   uint32_t size;                  /* sizeof(lb_options): lb_bind() refuses a struct without it */
   uint32_t flags;                 /* LB_FLAG_* */
   const char* path;               /* explicit file or folder, in place of the environment variable */
-  const char* const* directories; /* folders or files that the host offers, in order (step 3) */
+  const char* const* directories; /* folders or files that the host offers, in order */
   size_t directory_count;
   lb_version minimum; /* raises the runtime's minimum version; 0.0.0: unchanged */
   const char* advice; /* replaces runtime->advice when the host knows better, or NULL */
@@ -169,8 +169,8 @@ typedef enum lb_source {
   LB_SOURCE_LOADED = 3,      /* already loaded in this process */
   LB_SOURCE_HOST = 4,        /* options.directories */
   LB_SOURCE_BESIDE = 5,      /* the folder of the library that the loader is compiled into */
-  LB_SOURCE_SYSTEM = 6,      /* the operating system's search */
-  LB_SOURCE_PACKAGE = 7      /* a package of the runtime, around the library that a stub is compiled into */
+  LB_SOURCE_PACKAGE = 6,     /* a package of the runtime, around the library that a stub is compiled into */
+  LB_SOURCE_SYSTEM = 7       /* the operating system's search */
 } lb_source;
 
 typedef enum lb_outcome {
@@ -189,7 +189,7 @@ typedef enum lb_outcome {
   LB_OUTCOME_BOUND_OLDER = 12,      /* bound already, and older than the minimum of this call */
   LB_OUTCOME_INCOMPLETE = 13,       /* of the right version, but lacks what its check() looks for */
   LB_OUTCOME_OTHER_MINOR = 14,
-  LB_OUTCOME_TRY_AGAIN = 15 /* a failure that passes, such as too many open files: see detail. Since 0.2 */
+  LB_OUTCOME_TRY_AGAIN = 15 /* a failure that passes, such as too many open files: see detail */
 } lb_outcome;
 
 /*
@@ -287,30 +287,28 @@ typedef struct lb_binding {
  * is not set, an unknown flag, or a required pointer that is NULL) returns LB_OUTCOME_INVALID_ARGUMENT, even when the
  * runtime is bound already; the report names the mistake.
  *
- * Order: 1 options->path, else the environment variable: a failure there is final. 2 images already loaded.
- * 3 options->directories. 4 the folder of the library that contains this loader; for a stub, then the runtime's
- * packages around that library. 5 the system's search. In steps 2 to 5 an unsuitable candidate is recorded and the
- * search goes on.
+ * Order: that of enum lb_source, whose `package` is for stubs alone. A failure at options->path, or else at the
+ * environment variable, is final. Elsewhere, an unsuitable candidate is recorded and the search goes on.
  *
- * Trust: what options->directories names is trusted as the host trusts it. In step 4, in run paths and, on Windows, in
- * step 5, lb_bind() refuses a candidate unless only the administrator, this user, and users who can replace this
- * library or this program can change the way to it: each folder from the top of the file system, each link, the file.
- * In a process with raised privileges, and on Linux and macOS in one whose real, effective and saved ids differ, only
- * the administrator may. docs/threats.md has the rule. On Linux and macOS, a process that enters another root folder or
- * mount namespace should call lb_bind() before: after that, every candidate is judged, in all steps but 2, and only the
- * administrator and this user are trusted.
+ * Trust: what options->directories names is trusted as the host trusts it. Beside the library, in packages, in run
+ * paths and, on Windows, in the system's search, lb_bind() refuses a candidate unless only the administrator, this
+ * user, and users who can replace this library or this program can change the way to it: each folder from the top of
+ * the file system, each link, the file. In a process with raised privileges, and on Linux and macOS in one whose real,
+ * effective and saved ids differ, only the administrator may. docs/threats.md has the rule. On Linux and macOS, a
+ * process that enters another root folder or mount namespace should call lb_bind() before: after that, every candidate
+ * is judged but loaded images, and only the administrator and this user are trusted.
  *
- * The runtime is opened by absolute path only, after its file header was checked. Step 5 searches the folders that the
- * system's own loader would search, except the current folder: it skips empty and relative entries of search paths.
- * Linux (glibc): LD_LIBRARY_PATH, the run paths of the library that contains this loader, /etc/ld.so.cache, the default
- * folders. musl: LD_LIBRARY_PATH, /etc/ld-musl-<processor>.path or musl's default folders. macOS: DYLD_LIBRARY_PATH,
- * the run paths of the library and of the program, DYLD_FALLBACK_LIBRARY_PATH or /usr/local/lib and /usr/lib. Windows:
- * the application's folder and PATH. A process with raised privileges reads no environment variable: see
- * lb_environment().
+ * The runtime is opened by absolute path only, after its file header was checked. The system's search is in the folders
+ * that the system's own loader would search, except the current folder: it skips empty and relative entries of search
+ * paths. Linux (glibc): LD_LIBRARY_PATH, the run paths of the library that contains this loader, /etc/ld.so.cache, the
+ * default folders. musl: LD_LIBRARY_PATH, /etc/ld-musl-<processor>.path or musl's default folders. macOS:
+ * DYLD_LIBRARY_PATH, the run paths of the library and of the program, DYLD_FALLBACK_LIBRARY_PATH or /usr/local/lib and
+ * /usr/lib. Windows: the application's folder and PATH. A process with raised privileges reads no environment variable:
+ * see lb_environment().
  *
- * On Windows, every step refuses a copy in the system folder, even one that is loaded already, unless step 1 names that
- * very file. The libraries that the runtime needs may be in the system folder. On macOS, the library that contains this
- * loader stays loaded after the first call, for its fork handlers.
+ * On Windows, a copy in the system folder is refused, even one that is loaded already, unless options->path or the
+ * environment variable names that very file. The libraries that the runtime needs may be in the system folder. On
+ * macOS, the library that contains this loader stays loaded after the first call, for its fork handlers.
  *
  * `options` and `report` may be NULL. If the runtime is bound already, the report describes the first binding. Writes
  * nothing to stdout or stderr.

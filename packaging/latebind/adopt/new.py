@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.adopt.workflow import DEPENDABOT, WORKFLOW, render_workflow
+from latebind.backend.files import write_text
 from latebind.backend.host import can_compile
 from latebind.backend.targets import host_rid, target
 from latebind.backend.zig import find_zig
@@ -20,7 +21,6 @@ from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.installation import find_commit, list_requirements
-from latebind.system.files import write_text
 from latebind.system.git import ask_git
 from latebind.system.log import LOG
 from latebind.tables.presets import preset, presets

@@ -26,7 +26,7 @@ from latebind.backend.fill import fill
 from latebind.backend.kinds import abi_tags, fits
 from latebind.backend.notices import add_notices, notices
 from latebind.backend.recipe import HOOK_GROUP, KIND_VARIABLE, PYPROJECT, TARGET_VARIABLE, WheelRecipe, hook_entry
-from latebind.backend.sbom import Bill, list_libraries, list_tools, render_bill, sbom_name
+from latebind.backend.sbom import SBOM_FILE, Bill, list_libraries, list_tools, render_bill
 from latebind.backend.sdist import UnpackedSdist
 from latebind.backend.stage import Stage, manifest_of
 from latebind.backend.targets import host_rid, target, wheel_tag
@@ -157,7 +157,7 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's ow
         write_text(manifest, manifest_of(stage, libraries))
         build_data["extra_metadata"][str(manifest)] = manifest.name
         self._add_hook(folder, chosen)
-        file = self._scratch / sbom_name(wheel.sbom)
+        file = self._scratch / SBOM_FILE
         file.write_bytes(_render_sbom(wheel, stage))
         build_data["sbom_files"].append(str(file))
         self._notices = self.license_texts() | notices(source.loader, libraries)

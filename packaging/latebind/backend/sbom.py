@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -13,12 +13,10 @@ from urllib.parse import unquote
 from latebind.backend.cyclonedx import cyclonedx
 from latebind.backend.files import source_date_epoch
 from latebind.backend.parts import Part, find_parts
-from latebind.backend.spdx import spdx
 from latebind.backend.stage import Stage
 
-_SUFFIXES = {"cyclonedx": "cdx.json", "spdx": "spdx.json"}
-SBOM_FILES: Mapping[str, str] = {f"latebind.{suffix}": suffix for suffix in _SUFFIXES.values()}
-"""The names of SBOMs inside packages, each with its suffix."""
+SBOM_FILE = "latebind.cdx.json"
+"""The name of an SBOM inside a package."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,16 +93,9 @@ class Bill:
         return tuple(sorted({*self.further, *(part for library in self.libraries for part in library.parts)}))
 
 
-def sbom_name(format_: str) -> str:
-    """The name of an SBOM in this format."""
-    return f"latebind.{_SUFFIXES[format_.partition('-')[0]]}"
-
-
 def render_bill(bill: Bill, format_: str) -> bytes:
-    """An SBOM in a format; equal contents give equal bytes."""
-    name, _, version = format_.partition("-")
-    document = spdx(bill) if name == "spdx" else cyclonedx(bill, version)
-    return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
+    """An SBOM in a version of CycloneDX; equal contents give equal bytes."""
+    return (json.dumps(cyclonedx(bill, format_.removeprefix("cyclonedx-")), indent=2, sort_keys=True) + "\n").encode()
 
 
 def list_libraries(

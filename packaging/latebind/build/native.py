@@ -21,17 +21,10 @@ from latebind.build.stages import new_stage
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError
-from latebind.fingerprint import OF_AUDITS, hash_code
+from latebind.fingerprint import hash_code
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.text import plural
-
-ELSEWHERE = (
-    *("action.py", "adopt", "checks", "cli.py", "commands", "doctor.py", "ecosystems", "headers.py", "inventory.py"),
-    *("pack", "preconditions.py", "rehearse", "release", "reproduce.py", "verify"),
-    *OF_AUDITS,
-)
-"""The parts of latebind that a build cannot reach. What ecosystems read in the configuration gets into no recipe."""
 
 
 def stage_target(project: Project, target: Target) -> Stage:
@@ -147,7 +140,7 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     # Not in the source hash: exports change no byte of the files; they are checked after a build.
     exports = json.dumps([package.exports for package in build.config.packages.values()])
     python_identity = [python.identity for python in build.pythons]
-    made_by = [build.toolchain.fingerprint(), hash_code(*ELSEWHERE)]
+    made_by = [build.toolchain.fingerprint(), hash_code()]
     excluded = sorted(build.config.excluded(build.target.rid))
     recipe = build.build.recipe
     own = json.dumps(asdict(replace(recipe, targets={build.target.rid: recipe.targets[build.target.rid]})))

@@ -10,8 +10,7 @@ from packaging.version import Version
 
 from latebind import __version__
 from latebind.backend.cyclonedx import read_cyclonedx
-from latebind.backend.sbom import Bill, Late, list_libraries, list_tools, render_bill, sbom_name
-from latebind.backend.spdx import read_spdx
+from latebind.backend.sbom import Bill, Late, list_libraries, list_tools, render_bill
 from latebind.backend.stage import Stage
 from latebind.build.stages import static_libraries
 from latebind.config.config import Config
@@ -25,11 +24,6 @@ class Stated(NamedTuple):
     ranges: tuple[tuple[str, str], ...]
     """Each runtime that is bound late, with its range."""
     tools: tuple[str, ...]
-
-
-def sbom_file(config: Config) -> str:
-    """The name of the SBOM inside a package."""
-    return sbom_name(config.project.sbom)
 
 
 def sbom(  # noqa: PLR0913  # what holds what
@@ -74,10 +68,9 @@ def sbom(  # noqa: PLR0913  # what holds what
 
 
 def read_sbom(data: bytes, where: str = "") -> Stated:
-    """What an SBOM of latebind's states, in any of the formats. Raises InputError for another file."""
+    """What an SBOM of latebind's states. Raises InputError for another file."""
     try:
-        document = json.loads(data)
-        return Stated(*(read_spdx(document) if "spdxVersion" in document else read_cyclonedx(document)))
+        return Stated(*read_cyclonedx(json.loads(data)))
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:  # of another form
         raise InputError("is not an SBOM that latebind writes", where=where) from error
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.backend.files import digest
+from latebind.backend.files import digest, write_text
 from latebind.backend.recipe import StubRecipe
 from latebind.backend.stub import DESCRIBED, INCLUDE, SINGLE, install_stub
 from latebind.backend.targets import Target
@@ -26,7 +26,6 @@ from latebind.build.stages import swap_in
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError, LatebindError
 from latebind.fill import fill
-from latebind.system.files import write_text
 from latebind.system.log import LOG
 from latebind.system.run import run, tail
 from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from latebind.commands.common import Add, describe_dist, new_folder, open_project
 from latebind.errors import LatebindError
 from loadcheck import declare_audit
-from loadcheck.api import choose_checks, load_baseline, print_report
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
@@ -34,7 +33,7 @@ def declare_audit_command(add: Add) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from loadcheck.api import audit_paths
+    from loadcheck.api import audit_paths, load_baseline, print_report
 
     if arguments.explain:
         _explain(arguments.explain)
@@ -82,7 +81,7 @@ def _make_policy(arguments: argparse.Namespace, config: Config | None) -> Policy
     """The project's own rules if it is named or its dist/ is audited; else the rules for any package."""
     from latebind.checks.policy import BindingPolicy, project_policy, runtimes_named
     from latebind.config.described import libraries
-    from loadcheck.api import Choice
+    from loadcheck.api import Choice, choose_checks
 
     anyone = Choice(profile="runtime" if arguments.preset else "loads")
     policy = project_policy(config) if config else BindingPolicy(choice=anyone)

@@ -37,8 +37,8 @@ def _ci(arguments: argparse.Namespace) -> int:
         list_unrun_targets,
         render_workflow,
     )
+    from latebind.backend.files import replacing
     from latebind.config.file import standalone_text, tables_of
-    from latebind.system.files import replacing
     from latebind.system.folders import find_repository
 
     if arguments.check and (arguments.force or arguments.reusable):
@@ -76,7 +76,7 @@ def _ci(arguments: argparse.Namespace) -> int:
 
 def _keep_edits(file: Path, new: str, repository: Path) -> str:
     """Keep a workflow that is about to be replaced, unless git has it; which of its lines go."""
-    from latebind.system.files import write_text
+    from latebind.backend.files import write_text
     from latebind.system.git import ask_git
     from latebind.text import plural
 

@@ -152,9 +152,9 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
 
 
 def _pack(arguments: argparse.Namespace, project: Project) -> int:
+    from latebind.backend.files import write_text
     from latebind.pack.make import pack
     from latebind.pack.render import to_console, to_json, to_markdown
-    from latebind.system.files import write_text
 
     packed = pack(project, project.config.choose_targets(arguments.target))
     write_text(project.reports / "packages.json", to_json(packed))

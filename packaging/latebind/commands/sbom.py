@@ -38,7 +38,7 @@ def declare_sbom(add: Add) -> None:
         metavar="NAME@VERSION[=SUPPLIER]",
         help="a project whose code is in the wheel; replaces what latebind found under that name; may be repeated",
     )
-    formats = ("cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3")
+    formats = ("cyclonedx-1.6", "cyclonedx-1.7")
     command.add_argument(
         "--format", choices=formats, default=formats[0], help=f"format of the SBOM (default: {formats[0]})"
     )

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+from latebind.backend.files import write_text
 from latebind.backend.programs import which
 from latebind.errors import NotRun, ToolError
-from latebind.system.files import write_text
 from latebind.system.run import run
 
 _VERSION_LIMIT = 120.0

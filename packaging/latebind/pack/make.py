@@ -21,7 +21,7 @@ from latebind.build.sources import hash_inputs, outside_hash
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
 from latebind.errors import ANY_ERROR, NotRun
-from latebind.fingerprint import OF_AUDITS, fingerprint
+from latebind.fingerprint import fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
 from latebind.pack.planned import plan_packages
@@ -34,18 +34,6 @@ from latebind.system.parallel import each
 from latebind.text import plural
 from loadcheck import Sha256
 
-ELSEWHERE = (
-    "checks",
-    "verify",
-    "release",
-    "adopt",
-    "commands",
-    "cli.py",
-    "doctor.py",
-    "reproduce.py",
-    *OF_AUDITS,
-)
-"""The parts of latebind that packing cannot reach. A test compares them with the imports of every package kind."""
 _Job = tuple[PackageKind, PackageJob]
 
 
@@ -172,7 +160,7 @@ def _hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
         hash_tree(source, without=MSBUILD_OUTPUTS, outputs=output_folders) + outside_hash(source, output_folders)
         if job.source and source.is_dir()
         else "",
-        fingerprint(*ELSEWHERE),
+        fingerprint(),
         str(source_date_epoch()),
     ]
     return digest(parts)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from latebind.backend.files import digest
+from latebind.backend.files import digest, write_text
 from latebind.errors import BuildError, NotRun
 from latebind.system.decoding import DECODE_ERRORS
-from latebind.system.files import sha256, write_text
+from latebind.system.files import sha256
 from latebind.system.log import LOG
 
 RECORD = ".packed.json"

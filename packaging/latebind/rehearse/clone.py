@@ -9,12 +9,12 @@ from typing import Any
 import tomlkit
 
 from latebind.adopt.workflow import WORKFLOW, render_workflow
+from latebind.backend.files import write_text
 from latebind.config.config import Config
 from latebind.config.file import load, standalone_text, tables_of
 from latebind.errors import InputError
 from latebind.release import changelog
 from latebind.release.tag import Tag, check_tag
-from latebind.system.files import write_text
 from latebind.system.folders import find_repository
 from latebind.system.git import run_git
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from latebind.backend.sbom import SBOM_FILES
+from latebind.backend.sbom import SBOM_FILE
 from latebind.backend.targets import Rid, targets
 from latebind.build.sbom import read_sbom
 from latebind.errors import InputError
@@ -64,8 +64,8 @@ def _read(path: Path) -> ReleasePackage:
     supported: set[Rid] = set()
     bill, bill_file, headers = b"", "", {}
     for inner, read in iter_members(path, form):
-        if suffix := SBOM_FILES.get(posixpath.basename(inner)):
-            bill, bill_file = read(), f"{path.name}.{suffix}"
+        if posixpath.basename(inner) == SBOM_FILE:
+            bill, bill_file = read(), f"{path.name}.cdx.json"
             read_sbom(bill, f"{path.name}!{inner}")
         elif form.headers and (match := re.match(form.headers, inner)):
             headers[inner[match.end() :]] = read().decode("utf-8", "replace")

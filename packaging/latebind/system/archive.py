@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from latebind.backend.files import LATEST, UNIX, source_date_epoch
+from latebind.backend.files import LATEST, UNIX, replacing, source_date_epoch
 from latebind.errors import InputError
-from latebind.system.files import replacing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

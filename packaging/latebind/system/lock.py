@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from latebind.system.files import write_text
+from latebind.backend.files import write_text
 from latebind.system.log import LOG
 from latebind.system.processes import end_trees, watched_over
 

@@ -14,7 +14,7 @@ from ci.machines import NotAvailableError, emulator, print_made, qemu, windows_p
 from ci.machines.__main__ import main
 from latebind.system.processes import TREE
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_wheel_that_is_not_the_pinned_one_is_refused(tmp_path, monkeypatch):

@@ -12,15 +12,14 @@ from latebind.compilers import mono
 from tests.support.needs import mono_folder
 from tests.support.running import run_program
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: Debian's packages are for Linux")
 
 
 def call(dest, path):
-    return run_program(
-        sys.executable, "-m", "ci.machines", dest, "mono", cwd=ROOT, env={**os.environ, "PATH": str(path)}
-    )
+    env = {**os.environ, "PATH": str(path)}
+    return run_program(sys.executable, "-m", "ci.machines", dest, "mono", cwd=ROOT, env=env)
 
 
 @pytest.mark.slow

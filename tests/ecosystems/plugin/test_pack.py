@@ -106,7 +106,7 @@ def test_companions_are_packed_next_to_the_library_and_are_in_the_sbom(tmp_path,
     assert files["onnxruntime_ep_tiny_npu/model.bin"] == b"weights"
     (bill,) = (data.decode() for name, data in files.items() if "/sboms/" in name)
     assert hashlib.sha256(b"weights").hexdigest() in bill
-    assert not FORMATS[form][1](json.loads(bill))
+    assert not FORMATS[form](json.loads(bill))
 
 
 def test_the_nupkg_has_an_assembly_and_requires_nothing(tmp_path, monkeypatch):

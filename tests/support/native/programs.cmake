@@ -1,7 +1,7 @@
 # What C test programs have in common, the loader's and latenn's: standard, warnings, sanitizers, the loader.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
-get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 include_directories("${CMAKE_CURRENT_LIST_DIR}") # port.h, barrier.h
 set(sanitizers "" CACHE STRING "For -fsanitize=")
 set(latebind_DIR "${root}/loader")

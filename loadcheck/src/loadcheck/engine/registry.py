@@ -35,6 +35,11 @@ PARAMETERS: Mapping[Scope, tuple[str, ...]] = {
 }
 """What a check of each scope may name as its parameters; see docs/howto/checks.md."""
 _CODE = re.compile(r"[A-Z]{2,10}[0-9]{3}")
+RETIRED = frozenset({
+    "LB109", "LB110", "LB203", "LB404", "LB505", "LB510", "LB608", "LB610", "LB613", "LB614", "LB616", "LB617", "LB702",
+    "LB807", "LB951", "LB952",
+})  # fmt: skip
+"""Codes of checks that are gone: baselines and configurations may still name them for what they were."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +138,9 @@ class Check:
         if not _CODE.fullmatch(self.code):
             advice = "Write 2 to 10 capital letters and 3 digits: ACME001."
             raise UserError(f"{self.code!r} is not a valid check code", advice=advice)
+        if self.code in RETIRED:
+            advice = "Take the next number that no check ever had."
+            raise UserError(f"{self.code} is the code of a check that is gone", advice=advice)
         profiles = tuple(name for name in PROFILES if self.always or name in (*self.profiles, "all"))
         kinds: tuple[SubjectKind, ...] = ("wheel",) if "wheel" in parameters else self.kinds
         return replace(self, scope=scope, profiles=profiles, kinds=kinds, run=run, parameters=parameters)

@@ -10,13 +10,14 @@ from pathlib import Path
 from packaging.version import Version
 
 from latebind import __version__
+from latebind.backend.sbom import SBOM_FILE
 from latebind.backend.stage import Stage
 from latebind.backend.targets import target
 from latebind.backend.tree import hash_files, list_tree
 from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
 from latebind.build.promise import find_exporter, refuse_broken
-from latebind.build.sbom import sbom, sbom_file
+from latebind.build.sbom import sbom
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.maven.config import ECOSYSTEM, MavenConfig, find_runtime_artifact, maven_tables
@@ -60,7 +61,7 @@ def _pack(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     shared = _describe(config, package, stages, pom)
     jar, bundle = outdir / jar_file(table.name, version), outdir / bundle_file(table.name, version)
     purl = f"pkg:maven/{table.group}/{table.name}@{version}"  # purl-spec, type maven
-    bill = Entry(name=f"META-INF/sbom/{sbom_file(config)}", data=sbom(config, package, stages, purl))
+    bill = Entry(name=f"META-INF/sbom/{SBOM_FILE}", data=sbom(config, package, stages, purl))
     component = config.packages[package].component
     native = {f"native/{stage.rid}/{path.name}": path.read_bytes() for stage in stages
               for path in stage.libraries(component)}  # fmt: skip

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
+from latebind.backend.sbom import SBOM_FILE
 from latebind.backend.stage import Stage
 from latebind.backend.targets import npm_platform
 from latebind.backend.tree import hash_files, list_tree
 from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
 from latebind.build.promise import find_exporter, refuse_broken
-from latebind.build.sbom import sbom, sbom_file
+from latebind.build.sbom import sbom
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, NpmConfig, npm_tables
@@ -93,7 +94,7 @@ def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
     native = [*stage.libraries(chosen.component), *stage.data(chosen.component, chosen.companions)]
     files = [Entry(name=path.name, data=path.read_bytes()) for path in native]
     files += [Entry(name=notice, data=data) for notice, data in package_notices(config, [package], [stage]).items()]
-    files.append(Entry(name=sbom_file(config), data=sbom(config, package, [stage], _purl(config, name))))
+    files.append(Entry(name=SBOM_FILE, data=sbom(config, package, [stage], _purl(config, name))))
     return _write(config, outdir, _metadata(config, package, name, described) | fields, files)
 
 
@@ -130,7 +131,7 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     }
     bill = sbom(config, package, (), _purl(config, npm.name), parts=[_purl(config, name) for name in parts])
     files = [Entry(name=name, data=path.read_bytes()) for name, path in own_files.items()]
-    return _write(config, outdir, fields, [*modules, *files, Entry(name=sbom_file(config), data=bill)])
+    return _write(config, outdir, fields, [*modules, *files, Entry(name=SBOM_FILE, data=bill)])
 
 
 def render_module(

@@ -16,12 +16,12 @@ from xml.sax.saxutils import escape
 
 import defusedxml.ElementTree
 
+from latebind.backend.files import write_text
 from latebind.build.stages import swap_in
 from latebind.compilers import dotnet
 from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.errors import BuildError, ToolError
 from latebind.semver import semantic_version
-from latebind.system.files import write_text
 from latebind.system.run import run
 
 _TIME_LIMIT = 600.0

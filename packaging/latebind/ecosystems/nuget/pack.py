@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.backend.sbom import SBOM_FILE
 from latebind.backend.stage import Stage
 from latebind.backend.tree import hash_file
 from latebind.build.commit import checkout
 from latebind.build.notices import package_notices
 from latebind.build.promise import refuse_broken
-from latebind.build.sbom import sbom, sbom_file
+from latebind.build.sbom import sbom
 from latebind.compilers import dotnet
 from latebind.config.config import Config
 from latebind.config.package import NugetConfig, Package
@@ -184,7 +185,7 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
         *files,
         *layout.readme(job.config.root, project.readme),
         *layout.icon(job.config.root, nuget.icon or project.icon),
-        Entry(name=f"sbom/{sbom_file(job.config)}", data=document),
+        Entry(name=f"sbom/{SBOM_FILE}", data=document),
         *(Entry(name=name, data=data) for name, data in package_notices(job.config, [job.package], job.stages).items()),
     ]
     layout.refuse_twins(everything, where=nuspec.id)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from latebind.backend.files import write_text
 from latebind.backend.notices import notices
 from latebind.backend.recipe import HOOK_GROUP, hook_entry
+from latebind.backend.sbom import SBOM_FILE
 from latebind.backend.stage import Stage, manifest_of
 from latebind.backend.wheelfile import record_digest
 from latebind.build.promise import refuse_broken
-from latebind.build.sbom import sbom, sbom_file
+from latebind.build.sbom import sbom
 from latebind.config.config import Config, import_name
 from latebind.config.package import Package
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
@@ -24,7 +26,6 @@ from latebind.ecosystems.wheel.pack import plan_wheels
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.system.archive import Entry, write_zip
-from latebind.system.files import write_text
 from latebind.system.resources import cmake_dir
 from latebind.templates import render
 from loadcheck.facts import read_images
@@ -167,7 +168,7 @@ def _info(config: Config, package: str, stage: Stage, files: Sequence[Path]) -> 
         ("METADATA", _metadata(config, package, tuple(license_texts)).encode()),
         ("entry_points.txt", _entry_points(config, package).encode()),
         ("WHEEL", ("\n".join(wheel) + "\n").encode()),
-        (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
+        (f"sboms/{SBOM_FILE}", sbom(config, package, [stage], purl)),
         (WHEEL_MANIFEST, manifest_of(stage, files).encode()),
         *((f"licenses/{name}", data) for name, data in license_texts.items()),
     ]

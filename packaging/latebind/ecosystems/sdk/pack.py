@@ -15,13 +15,14 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from latebind.backend.sbom import SBOM_FILE
 from latebind.backend.stage import Stage
 from latebind.backend.targets import target
 from latebind.build import stages
 from latebind.build.native import apply_soversion
 from latebind.build.notices import package_notices
 from latebind.build.promise import refuse_broken
-from latebind.build.sbom import sbom, sbom_file
+from latebind.build.sbom import sbom
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
 from latebind.errors import BuildError
@@ -283,7 +284,7 @@ def _papers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[E
         yield Entry(name=f"share/licenses/{name}/{notice}", data=data)
     purl = f"pkg:generic/{name}@{Version(config.project.version)}"
     bill = sbom(config, packages[0], [stage], purl, more=packages[1:], has_static=True)
-    yield Entry(name=f"share/{name}/{sbom_file(config)}", data=bill)
+    yield Entry(name=f"share/{name}/{SBOM_FILE}", data=bill)
 
 
 def _plan(planning: Planning) -> list[PackageJob]:

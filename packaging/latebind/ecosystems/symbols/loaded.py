@@ -10,7 +10,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from latebind.errors import InputError
+from loadcheck import InputError
 from loadcheck.facts import PEEK, ElfFile, MachoFile, sniff
 
 _PT_LOAD = 1

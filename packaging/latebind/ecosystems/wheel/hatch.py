@@ -18,6 +18,7 @@ from hatchling.plugin import hookimpl
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from latebind.backend.files import write_text
 from latebind.backend.hooks import BuildHook, MetadataHook, Source
 from latebind.backend.recipe import (
     BACKEND,
@@ -48,7 +49,6 @@ from latebind.config.project import Project, find_project, read_project
 from latebind.ecosystems.wheel.metadata import WORKDIR_VARIABLE, metadata_fields, page_fields
 from latebind.ecosystems.wheel.recipe import wheel_recipe
 from latebind.errors import BuildError
-from latebind.system.files import write_text
 from latebind.system.lock import exclusive
 from latebind.system.resources import cmake_dir
 

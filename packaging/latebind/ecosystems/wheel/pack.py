@@ -18,7 +18,7 @@ from typing import Literal
 from build import BuildBackendException, BuildException, ProjectBuilder
 
 from latebind.backend.extension import refuse_foreign
-from latebind.backend.files import source_date_epoch
+from latebind.backend.files import replacing, source_date_epoch
 from latebind.backend.kinds import abi_tags
 from latebind.backend.recipe import KIND_VARIABLE, NATIVE, STAGE_VARIABLE, TARGET_VARIABLE
 from latebind.backend.targets import host_rid
@@ -34,7 +34,7 @@ from latebind.ecosystems.wheel.metadata import WORKDIR_VARIABLE
 from latebind.errors import BuildError, ToolError
 from latebind.filenames import sdist_file, tag, wheel_file
 from latebind.system.archive import unpack_tar
-from latebind.system.files import replacing, sha256
+from latebind.system.files import sha256
 from latebind.system.lock import HELD_VARIABLE
 from latebind.system.run import run
 from latebind.tables.wheelkinds import own_abi_python

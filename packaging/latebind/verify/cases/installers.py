@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 
 from latebind.backend.cache import callers_home
+from latebind.backend.files import write_text
 from latebind.backend.programs import which
 from latebind.backend.targets import Rid, host_rid, like_host, target, targets
 from latebind.backend.tree import link_or_copy
 from latebind.errors import NotRun, ToolError
-from latebind.system.files import write_text
 from latebind.system.log import LOG
 from latebind.system.run import run
 

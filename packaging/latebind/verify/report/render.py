@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET  # written here, never parsed
 
+from latebind.backend.files import write_text
 from latebind.model import State
-from latebind.system.files import write_text
 from latebind.system.log import LOG
 from latebind.system.resources import folder as resource_folder
 from latebind.templates import render

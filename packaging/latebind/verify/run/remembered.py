@@ -11,30 +11,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from latebind.backend.files import write_text
 from latebind.backend.tree import hash_file, hash_tree, is_scratch
 from latebind.config.project import MSBUILD_OUTPUTS, Outputs
-from latebind.fingerprint import OF_AUDITS, fingerprint
+from latebind.fingerprint import fingerprint
 from latebind.model import Artifact, Outcome
 from latebind.system.decoding import DECODE_ERRORS
-from latebind.system.files import write_text
 from latebind.verify.cases.consumer import find_consumer
 
 if TYPE_CHECKING:
     from latebind.config.document import Document
     from latebind.verify.cases.expand import ConfiguredCase
-
-
-ELSEWHERE = (
-    "pack",
-    "release",
-    "adopt",
-    "commands",
-    "cli.py",
-    "doctor.py",
-    "reproduce.py",
-    *OF_AUDITS,
-)
-"""The parts of latebind that test cases cannot reach. A test compares them with the imports of every consumer."""
 
 
 class Memory:
@@ -54,7 +41,7 @@ class Memory:
         self._folder, self._root, self._artifacts = folder, root, artifacts
         self._verify, self._outputs = document.verify, outputs
         settings = json.dumps(msgspec.to_builtins([document.verify, document.runtime]), sort_keys=True)
-        self._shared = (*circumstances, settings, fingerprint(*ELSEWHERE))
+        self._shared = (*circumstances, settings, fingerprint())
         scripts = (self._root / name for name in self._verify.list_scripts().values())
         folders = {script.parent for script in scripts if script.is_file()}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
