@@ -18,6 +18,7 @@ _TITLES = {
     "audit": "The audit compared with other tools",
     "latency": "Binding the runtime",
     "pack": "Packing",
+    "flood": "First calls where others fill folders",
     "startup": "Start-up",
     "stub": "The stub compared with a linked ONNX Runtime",
 }
@@ -31,6 +32,7 @@ _ABOUT = {
 wheels. "Floor" decompresses and hashes every member in one thread.""",
     "latency": """What the loader adds to the runtime.""",
     "pack": """All packages of latenn, without the native build, and other tools' packages of the same files.""",
+    "flood": """What another user's files add to the first call of a stub, in CPU time: 1,000 to 3,000 of each kind.""",
     "startup": """`latebind --help` as a process.""",
     "stub": """One C program links the runtime, the other the stub.""",
 }

@@ -43,13 +43,13 @@ _LARGE = ("tests/adopt", "tests/ecosystems", "tests/native")
 _OTHERS = tuple(f"--ignore={folder}" for folder in _LARGE)
 _SLOW = "(slow or workflows) and not emulated"
 SHARDS = (
-    Shard("slow", "tests", (*_OTHERS, "-m", _SLOW)),
-    Shard("adopt", "tests", ("tests/adopt", "-m", _SLOW)),
-    Shard("ecosystems", "tests", ("tests/ecosystems", "-m", _SLOW)),
+    Shard("loadcheck", "loadcheck-tests", ("-m", "slow")),
+    Shard("latenn", "latenn-tests", ("-m", "slow or emulated")),
     Shard("native", "tests", ("tests/native", "-m", _SLOW)),
     Shard("emulated", "tests", ("-m", "emulated")),
-    Shard("latenn", "latenn-tests", ("-m", "slow or emulated")),
-    Shard("loadcheck", "loadcheck-tests", ("-m", "slow")),
+    Shard("ecosystems", "tests", ("tests/ecosystems", "-m", _SLOW)),
+    Shard("adopt", "tests", ("tests/adopt", "-m", _SLOW)),
+    Shard("slow", "tests", (*_OTHERS, "-m", _SLOW)),
     Shard("libraries", "libraries"),
     Shard("minimums", "minimums", nox=("--force-python", "3.10")),
 )

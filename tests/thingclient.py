@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from testing.needs import require_programs
-from tests.client import CONFIG, copy_client, read_client
+from tests.client import CONFIG, copy_client, read_client, write_files
 from tests.programs import run_checked
 
 DESCRIBED = """
@@ -55,3 +55,34 @@ def build_thing(folder: Path, form: str, version: tuple[int, int, int], name: st
     source.write_text(TELLS[form] % version + "\n", encoding="utf-8")
     run_checked(compiler, "-shared", "-fPIC", "-o", folder / name, source)
     return folder / name
+
+
+MINE = """
+name = "mine"
+entry = "mine_version"
+version = "text"
+minimum = "3.0"
+built = "3.1"
+files.linux = ["libmine.so.3"]
+advice = "apt-get install libmine3"
+[stub]
+functions = ["mine_version", "mine_add"]
+failures = { "mine_v*" = "message" }
+"""
+"""Describes a library that latebind does not know."""
+
+
+def build_mine(folder: Path) -> Path:
+    """A library that links one which latebind does not know: libmine.so.3 next to it, described by mine.toml."""
+    mine, user = folder / "libmine.so.3", folder / "libuser.so"
+    write_files(
+        folder,
+        {
+            "mine.c": 'const char* mine_version(void) { return "3.1"; }',
+            "user.c": "const char* mine_version(void); int use(void) { return *mine_version(); }",
+            "mine.toml": MINE,
+        },
+    )
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{mine.name}", folder / "mine.c", "-o", mine)
+    run_checked("cc", "-shared", "-fPIC", folder / "user.c", mine, "-o", user)
+    return user

@@ -127,7 +127,7 @@ def test_all_targets_come_from_this_machine_small_and_clean(latenn_packages, lat
     tags = {name.rpartition("-")[2].removesuffix(".whl") for name in wheels}
     assert tags == {
         *("manylinux_2_28_x86_64", "manylinux_2_28_aarch64", "macosx_11_0_x86_64", "macosx_11_0_arm64"),
-        *("win_amd64", "win_arm64"),
+        *("musllinux_1_2_x86_64", "musllinux_1_2_aarch64", "win_amd64", "win_arm64"),
     }
     assert all(path.stat().st_size < 600_000 for path in latenn_packages.glob("*.whl"))
     assert all(path.stat().st_size < 3_000_000 for path in latenn_packages.glob("*.nupkg"))

@@ -233,6 +233,10 @@ int lb_bind_around(lb_binding* binding, const lb_runtime* runtime, const lb_opti
     if (report) lb_report_fill_message(report, runtime, "lb_bind() was called by the runtime that it is opening.");
     return LB_OUTCOME_LOAD_FAILED;
   }
+  if (lb_is_half_open(binding)) {
+    if (report) lb_report_fill_message(report, runtime, "The runtime" LB_HALF_OPEN);
+    return LB_OUTCOME_LOAD_FAILED;
+  }
   (void)lb_loader_mark[0];
   lb_os_watch_forks();
   size_t opening = lb_begin_opening(binding);

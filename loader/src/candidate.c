@@ -48,16 +48,11 @@ static lb_outcome lb_judge_version(const lb_search* search, lb_version version) 
 static lb_outcome lb_judge_entry(lb_search* search, void* entry, char* version, size_t version_size, char* why,
                                  size_t why_size) {
   lb_version read = {0, 0, 0};
-  version[0] = 0;
   if (!search->runtime->read_version) return LB_OUTCOME_BOUND;
   int failed = search->runtime->read_version(entry, version, version_size);
   version[version_size - 1] = 0;
   if (failed || lb_version_parse(version, &read)) {
-    if (failed) {
-      snprintf(why, why_size, "%s", version); /* its own words, if it had any */
-    } else {
-      snprintf(why, why_size, "its version reads \"%s\"", version);
-    }
+    snprintf(why, why_size, failed ? "%s" : "its version reads \"%s\"", version); /* its own words, if it had any */
     version[0] = 0;
     return LB_OUTCOME_NO_VERSION;
   }
@@ -87,16 +82,12 @@ static int lb_is_placed(lb_search* search, int trust) {
 
 int lb_look_at(lb_search* search, int trust, const char* path, int is_folder, lb_identity* identity, char* why,
                size_t why_size) {
-  if (lb_is_placed(search, trust)) return lb_os_look(path, identity, why, why_size);
-  if (!search->judge) search->judge = lb_os_find_trusted(lb_own_names_of(search)->file);
-  if (search->judge) return lb_os_judge(search->judge, path, is_folder, identity, why, why_size);
-  snprintf(why, why_size, "out of memory");
-  return LB_PLACE_BUSY;
-}
-
-/* Systems' own folders that have other programs' copies. */
-static int lb_is_excluded(const lb_search* search, const char* path, char* why, size_t why_size) {
-  return !lb_is_driver(search) && lb_os_is_refused(path, why, why_size);
+  int is_judged = !lb_is_placed(search, trust);
+  if (is_judged && !search->judge) search->judge = lb_os_find_trusted(lb_own_names_of(search)->file);
+  lb_place place = is_judged ? lb_os_judge(search->judge, path, is_folder, identity, why, why_size)
+                             : lb_os_look(path, identity, why, why_size);
+  if (place != LB_PLACE_FILE || lb_is_named_file(search, trust) || lb_is_driver(search)) return place;
+  return lb_os_is_refused(path, why, why_size) ? LB_PLACE_REFUSED : place;
 }
 
 /* ---- what the runtime opens by itself -----------------------------------------------------------------------------
@@ -122,12 +113,10 @@ static int lb_open_companion(lb_search* search, lb_source source, const char* pa
   lb_outcome outcome = LB_OUTCOME_LOAD_FAILED;
   int trust = lb_trust_at(search, source);
   int of_others = lb_is_named_file(search, trust) ? LB_TRUST_JUDGED : trust;
-  if (lb_is_excluded(search, path, why, why_size) ||
-      lb_look_at(search, of_others, path, 0, &identity, why, why_size) != LB_PLACE_FILE) {
-    return trust == LB_TRUST_RUNNING;
-  }
+  int place = lb_look_at(search, of_others, path, 0, &identity, why, why_size);
+  if (place != LB_PLACE_FILE) return trust == LB_TRUST_RUNNING;
   if (lb_os_inspect(path, why, why_size) != LB_OUTCOME_BOUND) return 0;
-  void* handle = lb_os_open(path, search->options->flags, &outcome, why, why_size);
+  void* handle = lb_open_library(path, search->options->flags, &outcome, why, why_size);
   if (handle && search->companion_count < LB_COMPANIONS_MAX) search->companions[search->companion_count++] = handle;
   return handle != NULL;
 }
@@ -187,13 +176,12 @@ static lb_outcome lb_judge_completeness(lb_search* search, lb_source source, voi
 }
 
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry) {
-  char version[LB_VERSION_SIZE];
+  char version[LB_VERSION_SIZE] = "";
   char why[LB_WHY_SIZE] = "";
   /* Before anything is called: without libcudnn_graph, cudnnGetVersion() ends the process. All variants have these. */
   const lb_variant* any = lb_variant_count(search->runtime) ? lb_variant_at(search->runtime, 0) : NULL;
   int is_whole = lb_accept_companions(search, source, any, 0, entry, why, sizeof why);
   lb_outcome outcome = LB_OUTCOME_INCOMPLETE;
-  version[0] = 0;
   if (is_whole) outcome = lb_judge_entry(search, entry, version, sizeof version, why, sizeof why);
   if (outcome == LB_OUTCOME_BOUND) outcome = lb_judge_completeness(search, source, entry, why, sizeof why);
   lb_record_add(search->record, source, outcome, path, version, why);
@@ -215,7 +203,7 @@ int lb_try_handle(lb_search* search, lb_source source, const char* path, void* h
 static int lb_try_open(lb_search* search, lb_source source, const char* path) {
   char why[LB_WHY_SIZE] = "";
   lb_outcome outcome = LB_OUTCOME_LOAD_FAILED;
-  void* handle = lb_os_open(path, search->options->flags, &outcome, why, sizeof why);
+  void* handle = lb_open_library(path, search->options->flags, &outcome, why, sizeof why);
   if (!handle) {
     lb_record_add(search->record, source, outcome, path, NULL, why);
     return 0;
@@ -233,27 +221,22 @@ static int lb_try_open(lb_search* search, lb_source source, const char* path) {
 int lb_try_file(lb_search* search, lb_source source, const char* path) {
   char why[LB_WHY_SIZE] = "";
   lb_identity identity = {0, 0};
-  int trust = lb_trust_at(search, source);
-  lb_place place = (lb_place)lb_look_at(search, trust, path, 0, &identity, why, sizeof why);
+  int place = lb_look_at(search, lb_trust_at(search, source), path, 0, &identity, why, sizeof why);
   size_t seen_count = search->seen_count;
   if (place == LB_PLACE_ABSENT) return -1;
   if (place == LB_PLACE_FILE && lb_is_seen(search, identity)) return 0;
-  if (place == LB_PLACE_FOLDER || place == LB_PLACE_OTHER) snprintf(why, sizeof why, "not a regular file");
-  if (place == LB_PLACE_FILE && !lb_is_named_file(search, trust) && lb_is_excluded(search, path, why, sizeof why)) {
-    place = LB_PLACE_REFUSED;
+  if (place != LB_PLACE_FILE) { /* what is refused may be on the way of another step */
+    lb_record_place(search->record, source, place, path, why);
+    return 0;
   }
-  if (place == LB_PLACE_FILE) lb_note_seen(search, identity); /* what is refused may be on the way of another step */
-  lb_outcome outcome = place == LB_PLACE_FILE ? lb_os_inspect(path, why, sizeof why) : lb_outcome_of(place);
-  if (outcome == LB_OUTCOME_BOUND) {
-    search->is_incomplete = 0;
-    int is_bound = lb_try_open(search, source, path);
-    if (search->is_incomplete) search->seen_count = seen_count; /* its folder by another name may be whole */
-    return is_bound;
-  }
-  if (place == LB_PLACE_UNTRUSTED) {
-    lb_record_refuse(search->record, source, path, why);
-  } else {
+  lb_note_seen(search, identity);
+  lb_outcome outcome = lb_os_inspect(path, why, sizeof why);
+  if (outcome != LB_OUTCOME_BOUND) {
     lb_record_add(search->record, source, outcome, path, NULL, why);
+    return 0;
   }
-  return 0;
+  search->is_incomplete = 0;
+  int is_bound = lb_try_open(search, source, path);
+  if (search->is_incomplete) search->seen_count = seen_count; /* its folder by another name may be whole */
+  return is_bound;
 }

@@ -116,8 +116,9 @@ void lb_record_release(lb_record* record);
 /* A file has several names in a folder, and several steps look into it: once for each outcome and path. */
 void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, const char* path, const char* version,
                    const char* detail);
-/* A place that others may change: once for each reason, which names the file or folder at fault. */
-void lb_record_refuse(lb_record* record, lb_source source, const char* path, const char* reason);
+/* A place that can't be used, as enum lb_place. One that others may change: once for each reason, which names the file
+ * or folder at fault. */
+void lb_record_place(lb_record* record, lb_source source, int place, const char* path, const char* why);
 /* The attempt that explains a failure best; NULL when nothing was tried. */
 const lb_attempt* lb_record_telling(const lb_record* record);
 
@@ -154,9 +155,17 @@ char* lb_record_json(const lb_record* record); /* the caller frees; NULL when ou
 
 /* Whether this very thread is looking for what `binding` will hold: the runtime that it opens called back. */
 int lb_is_opening(const void* binding);
+/* Whether another thread was in the system's loader for it when this process was forked, longer than the fork waited.
+ */
+int lb_is_half_open(const void* binding);
+#define LB_HALF_OPEN                                                                                       \
+  " was being opened when this process was forked, and is half open here. Make the first call before the " \
+  "fork, or run another program (exec)."
 /* Notes that this thread begins to use the system's loader; lb_end_opening() takes the result. */
 size_t lb_begin_opening(const void* binding);
 void lb_end_opening(size_t opening);
+/* lb_os_open(), which a child that is forked meanwhile knows of. */
+void* lb_open_library(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size);
 /* Around a fork: it waits for other threads, and they for it, for a limited time. The child has no other threads. */
 void lb_before_fork(void);
 void lb_after_fork(void);
@@ -215,7 +224,8 @@ typedef struct lb_search {
 
 /* How a place of a step is trusted, as enum lb_trust. */
 int lb_trust_at(const lb_search* search, lb_source source);
-/* What is at a path, as enum lb_place; judged if its trust asks for it. */
+/* What is at a path, as enum lb_place; judged if its trust asks for it. Systems' own folders have other programs'
+ * copies: files there are refused, but for one that the user named. */
 int lb_look_at(lb_search* search, int trust, const char* path, int is_folder, lb_identity* identity, char* why,
                size_t why_size);
 /* Lists a folder, if it is there and may be searched: returns 1 then. What speaks against that is recorded. */

@@ -5,6 +5,7 @@
  * A child has only the thread that forked. If another one is inside the system's loader just then, the child gets a
  * runtime that is half open, and locks that nobody will ever unlock. So a fork waits for such threads, but not for
  * ever: the one that forks may be inside the system's loader itself, from a library's initializer, and they for it.
+ * What is half open then is refused in the child.
  *
  * A thread that is in the table cannot be cancelled. But it may end there by pthread_exit() in a library's initializer,
  * or leave by longjmp() from a signal handler. So an entry counts only as long as its thread is there, and for the
@@ -19,6 +20,7 @@ typedef struct lb_opening {
   void* volatile thread;      /* lb_os_thread(); NULL is free */
   void* volatile number;      /* lb_os_thread_number(); NULL when it isn't written yet */
   void* volatile was_awaited; /* a fork waited in vain, so the next one doesn't */
+  void* volatile call;        /* of the system's loader, in which the thread is; NULL: in none */
   const void* binding;        /* only its own thread reads and writes this and what follows */
   uintptr_t frame;
   uint64_t generation; /* lb_os_generation() */
@@ -27,6 +29,7 @@ typedef struct lb_opening {
 } lb_opening;
 
 static lb_opening lb_openings[LB_OPENINGS];
+static char lb_nobody;         /* the thread of what stays half open in a child */
 static void* volatile lb_fork; /* the thread that forks */
 
 /* Where the stack is now. It grows down on every processor that the loader knows. */
@@ -48,6 +51,7 @@ enum { LB_LEAST_DEPTH = 2048 };
 static void lb_clear(lb_opening* opening) {
   lb_os_publish(&opening->number, NULL);
   lb_os_publish(&opening->was_awaited, NULL);
+  lb_os_publish(&opening->call, NULL);
   lb_os_publish(&opening->thread, NULL);
 }
 
@@ -154,6 +158,21 @@ void lb_end_opening(size_t opening) {
   if (opening % 2) lb_os_allow_cancelling();
 }
 
+/* Notes in this thread's entries which call of the system's loader it is in. A call inside another changes nothing. */
+static void lb_exchange_call(void* before, void* now) {
+  for (size_t i = 0; i < LB_OPENINGS; i++) {
+    if (lb_is_own(&lb_openings[i])) lb_os_exchange(&lb_openings[i].call, before, now);
+  }
+}
+
+void* lb_open_library(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size) {
+  void* handle = NULL;
+  lb_exchange_call(NULL, &handle);
+  handle = lb_os_open(path, flags, outcome, why, why_size);
+  lb_exchange_call(&handle, NULL);
+  return handle;
+}
+
 /* Whether a fork waits for this entry. */
 static int lb_is_awaited(const lb_opening* opening) {
   const void* thread = lb_os_load(&opening->thread);
@@ -184,13 +203,24 @@ void lb_after_fork(void) {
   lb_os_exchange(&lb_fork, (void*)lb_os_thread(), NULL);
 }
 
+int lb_is_half_open(const void* binding) {
+  for (size_t i = 0; i < LB_OPENINGS; i++) {
+    if (lb_os_load(&lb_openings[i].thread) == &lb_nobody && lb_openings[i].binding == binding) return 1;
+  }
+  return 0;
+}
+
 /* The child's thread has the address of the one that forked, but another number. */
 void lb_after_fork_in_child(void) {
   void* self = (void*)lb_os_thread();
   lb_os_publish(&lb_fork, NULL);
   for (size_t i = 0; i < LB_OPENINGS; i++) {
     lb_opening* opening = &lb_openings[i];
-    if (lb_os_load(&opening->thread) != self) {
+    int is_others = lb_os_load(&opening->thread) != self;
+    if (is_others && lb_os_load(&opening->was_awaited) && lb_os_load(&opening->call)) {
+      lb_os_publish(&opening->number, NULL);
+      lb_os_publish(&opening->thread, &lb_nobody);
+    } else if (is_others) {
       lb_clear(opening);
     } else if (lb_os_load(&opening->number)) {
       lb_os_publish(&opening->number, (void*)lb_os_thread_number());

@@ -90,7 +90,7 @@ typedef struct lb_judge lb_judge;
 /*
  * Asks the system who is trusted. In a process with raised rights, and on POSIX in one whose real, effective and saved
  * ids differ, it is the administrator alone. `own_file` is this library's, NULL where it is unknown, and must outlive
- * the judge. NULL when out of memory; lb_free() frees it.
+ * the judge. NULL when out of memory, which lb_os_judge() then reports; lb_free() frees it.
  */
 lb_judge* lb_os_find_trusted(const char* own_file);
 /*

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "os.h"
 
 /* Attempts whose keys have the same remainder. */
 typedef struct lb_chain {
@@ -83,8 +84,11 @@ void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, cons
   lb_add_once(record, lb_hash((uint64_t)outcome, path), source, outcome, path, version, detail);
 }
 
-void lb_record_refuse(lb_record* record, lb_source source, const char* path, const char* reason) {
-  lb_add_once(record, lb_hash(UINT64_MAX, reason), source, LB_OUTCOME_REFUSED, path, NULL, reason);
+void lb_record_place(lb_record* record, lb_source source, int place, const char* path, const char* why) {
+  lb_outcome outcome = lb_outcome_of((lb_place)place);
+  uint64_t key = place == LB_PLACE_UNTRUSTED ? lb_hash(UINT64_MAX, why) : lb_hash((uint64_t)outcome, path);
+  int is_other = place == LB_PLACE_FOLDER || place == LB_PLACE_OTHER;
+  lb_add_once(record, key, source, outcome, path, NULL, is_other ? "not a regular file" : why);
 }
 
 /* How much an outcome explains: a runtime that is nearly right explains more than a place that was empty. */

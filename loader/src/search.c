@@ -22,11 +22,8 @@ static int lb_try_in(lb_search* search, lb_source source, const char* folder, co
 /* Whether a folder is there and may be searched. What speaks against it is recorded; packages' may be absent. */
 static int lb_may_search(lb_search* search, lb_source source, lb_place place, const char* folder, const char* why) {
   int is_expected = source != LB_SOURCE_PACKAGE && source != LB_SOURCE_SYSTEM;
-  if (place == LB_PLACE_UNTRUSTED) {
-    lb_record_refuse(search->record, source, folder, why);
-  } else if (place == LB_PLACE_BUSY || (place != LB_PLACE_FOLDER && is_expected)) {
-    lb_record_add(search->record, source, lb_outcome_of(place), folder, NULL, why);
-  }
+  int is_told = place == LB_PLACE_UNTRUSTED || place == LB_PLACE_BUSY || is_expected;
+  if (place != LB_PLACE_FOLDER && is_told) lb_record_place(search->record, source, (int)place, folder, why);
   return place == LB_PLACE_FOLDER;
 }
 
@@ -195,8 +192,11 @@ static int lb_search_environment(lb_search* search) {
   char* named = lb_is_given(variable) ? lb_os_environment(variable) : NULL;
   if (!named) return 0;
   const char* const names[] = {named, NULL};
-  if (lb_os_is_absolute(named) || *named == '.' || named[strcspn(named, "/\\")]) {
+  if (lb_os_is_absolute(named) || named[strcspn(named, "/\\")]) {
     lb_try_place(search, LB_SOURCE_ENVIRONMENT, named);
+  } else if (!named[strspn(named, ".")]) {
+    lb_record_add(search->record, LB_SOURCE_ENVIRONMENT, LB_OUTCOME_NOT_FOUND, named, NULL,
+                  "without a slash it is a name, and names are never those of the current folder");
   } else {
     lb_search_names(search, LB_SOURCE_ENVIRONMENT, names);
   }

@@ -267,6 +267,7 @@ static int lb_refuse_to_open(lb_stub* stub, const char* why) {
 int lb_stub_bind(lb_stub* stub, int looks_again) {
   if (lb_os_load(&stub->filled)) return 0;
   if (lb_is_opening(stub)) return lb_refuse_to_open(stub, " called a function of its own while it was being opened.");
+  if (lb_is_half_open(stub)) return lb_refuse_to_open(stub, LB_HALF_OPEN);
   lb_os_watch_forks();
   size_t opening = lb_begin_opening(stub);
   lb_note_stub(stub);

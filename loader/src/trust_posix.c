@@ -50,17 +50,9 @@ typedef struct lb_parties {
   int has_others; /* there are more, which nobody knows */
 } lb_parties;
 
-static void lb_add_party(lb_parties* parties, lb_party_kind kind, unsigned number, unsigned rights) {
+static void lb_add_party(lb_parties* parties, lb_party_kind kind, unsigned number, unsigned rights, uint64_t mount) {
   if (parties->count == LB_PARTIES) parties->has_others = 1;
-  if (!parties->has_others) parties->list[parties->count++] = (lb_party){kind, number, rights, LB_EVERYWHERE};
-}
-
-static int lb_has_party(const lb_parties* parties, lb_party_kind kind, unsigned number, unsigned right) {
-  for (size_t i = 0; i < parties->count; i++) {
-    const lb_party* party = &parties->list[i];
-    if (party->kind == kind && party->number == number && party->rights & right) return 1;
-  }
-  return 0;
+  if (!parties->has_others) parties->list[parties->count++] = (lb_party){kind, number, rights, mount};
 }
 
 /* The number that stands for all users without one: in a user namespace, and on file systems of other machines. */
@@ -138,7 +130,7 @@ static int lb_is_private(unsigned group, unsigned user) {
 
 typedef struct lb_node {
   const struct lb_node* folder; /* the one before on the way */
-  const char* place;
+  char place[PATH_MAX];
   int is_last; /* the file, or a link to it; of a folder that is searched, its "." */
   struct stat status;
   lb_parties parties; /* but for the owner, who may take every right */
@@ -156,9 +148,9 @@ static void lb_read_list(const char* path, lb_node* node) {
   node->parties.has_others = size < 0 && node->has_list;
   for (const unsigned char* at = list + 4; at + 8 <= list + (size > 0 ? size : 0); at += 8) {
     unsigned number = at[4] | (unsigned)at[5] << 8 | (unsigned)at[6] << 16 | (unsigned)at[7] << 24;
-    if (at[0] == USER) lb_add_party(&node->parties, LB_USER, number, at[2] & mask);
-    if (at[0] == GROUP) lb_add_party(&node->parties, LB_GROUP, number, at[2] & mask);
-    if (at[0] == OWNING_GROUP) lb_add_party(&node->parties, LB_GROUP, node->status.st_gid, at[2] & mask);
+    if (at[0] == OWNING_GROUP) number = node->status.st_gid;
+    if (at[0] != USER && at[0] != GROUP && at[0] != OWNING_GROUP) continue;
+    lb_add_party(&node->parties, at[0] == USER ? LB_USER : LB_GROUP, number, at[2] & mask, LB_EVERYWHERE);
   }
 }
 #else
@@ -181,17 +173,18 @@ static void lb_read_list(const char* path, lb_node* node) {
 }
 #endif
 
-static int lb_read_node(const char* path, lb_node* node) {
+/* Reads what the first `length` bytes of a way name. Returns 0, or an error. */
+static int lb_read_node(const char* way, size_t length, lb_node* node) {
   memset(node, 0, sizeof *node);
-  node->place = path;
-  if (lstat(path, &node->status)) return 0;
-  if (S_ISLNK(node->status.st_mode)) return 1; /* a link has no permissions */
-  lb_add_party(&node->parties, LB_EVERYBODY, 0, (unsigned)node->status.st_mode & 7);
-  lb_read_list(path, node);
-  if (!node->has_list) {
-    lb_add_party(&node->parties, LB_GROUP, node->status.st_gid, (unsigned)node->status.st_mode >> 3 & 7);
-  }
-  return 1;
+  if (length >= sizeof node->place) return ENAMETOOLONG;
+  memcpy(node->place, way, length);
+  if (lstat(node->place, &node->status)) return errno;
+  if (S_ISLNK(node->status.st_mode)) return 0; /* a link has no permissions */
+  unsigned mode = node->status.st_mode;
+  lb_add_party(&node->parties, LB_EVERYBODY, 0, mode & 7, LB_EVERYWHERE);
+  lb_read_list(node->place, node);
+  if (!node->has_list) lb_add_party(&node->parties, LB_GROUP, node->status.st_gid, mode >> 3 & 7, LB_EVERYWHERE);
+  return 0;
 }
 
 /* In a sticky folder nobody removes what is another's. */
@@ -203,19 +196,15 @@ static int lb_is_sticky(const lb_node* node) {
 
 typedef int (*lb_visit_node)(void* context, const lb_node* node);
 
-/* Replaces a link, which the first `length` bytes of a way name, by its target. Returns 0, or an error. */
-static int lb_follow(char** way, size_t length) {
+/* Replaces a link, with which a way begins, by its target. Returns 0, or an error. */
+static int lb_follow(char** way, const char* link) {
   char target[PATH_MAX];
   lb_text path = {NULL, 0, 0, 0};
-  char after = (*way)[length];
-  (*way)[length] = 0;
-  ssize_t size = readlink(*way, target, sizeof target);
-  size_t folder = (size_t)((strrchr)(*way, '/') + 1 - *way);
-  (*way)[length] = after;
+  ssize_t size = readlink(link, target, sizeof target);
   if (size <= 0 || size == sizeof target) return ENAMETOOLONG;
-  if (*target != '/') lb_text_add_bytes(&path, *way, folder);
+  if (*target != '/') lb_text_add_bytes(&path, link, (size_t)((strrchr)(link, '/') + 1 - link));
   lb_text_add_bytes(&path, target, (size_t)size);
-  lb_text_add(&path, *way + length);
+  lb_text_add(&path, *way + strlen(link));
   lb_free(*way);
   *way = lb_text_take(&path);
   return *way ? 0 : ENOMEM;
@@ -223,32 +212,26 @@ static int lb_follow(char** way, size_t length) {
 
 /*
  * Calls `each` for all that the kernel goes through from the top to a file: folders, links, the file. After a link, the
- * way begins again, with the target. Returns 0 at the end; ECANCELED when `each` returned 0; else why something can't
- * be read.
+ * way begins again, with the target. To a folder that is searched, the way ends with ".". Returns 0 at the end;
+ * ECANCELED when `each` returned 0; else why something can't be read.
  */
-static int lb_walk(const char* path, lb_visit_node each, void* context) {
-  lb_node node;
-  char* above = NULL;
-  char* way = *path == '/' ? lb_duplicate(path) : NULL;
-  int error = way ? 0 : ENOMEM;
+static int lb_walk(const char* path, int is_folder, lb_visit_node each, void* context) {
+  lb_node nodes[2] = {{0}}; /* the one before, and this one */
+  char* way = is_folder ? lb_os_join(path, ".") : lb_duplicate(path);
+  int error = !way ? ENOMEM : *way == '/' ? 0 : EINVAL;
   int links = 0;
-  memset(&node, 0, sizeof node);
-  for (size_t length = 1; !error && length;) {
-    const lb_node folder = node;
+  for (size_t length = 1, step = 0; !error && length; step++) {
+    lb_node* node = &nodes[step % 2];
     size_t next = length + strspn(way + length, "/");
-    char* place = lb_copy(way, length);
-    error = !place ? ENOMEM : lb_read_node(place, &node) ? 0 : errno;
-    node.folder = &folder;
-    node.is_last = !way[next];
-    if (!error && !each(context, &node)) error = ECANCELED;
-    lb_free(above);
-    above = place;
-    length = node.is_last ? 0 : next + strcspn(way + next, "/");
-    if (error || !S_ISLNK(node.status.st_mode)) continue;
-    error = ++links > LB_LINKS_MAX ? ELOOP : lb_follow(&way, strlen(place));
+    error = lb_read_node(way, length, node);
+    node->folder = &nodes[!(step % 2)];
+    node->is_last = !way[next];
+    if (!error && !each(context, node)) error = ECANCELED;
+    length = node->is_last ? 0 : next + strcspn(way + next, "/");
+    if (error || !S_ISLNK(node->status.st_mode)) continue;
+    error = ++links > LB_LINKS_MAX ? ELOOP : lb_follow(&way, node->place);
     length = 1;
   }
-  lb_free(above);
   lb_free(way);
   return error;
 }
@@ -259,13 +242,14 @@ static int lb_walk(const char* path, lb_visit_node each, void* context) {
  * may keep one of them out. */
 static int lb_have_all(const lb_node* node, const lb_party* party, unsigned right) {
   unsigned all = right | right << 3;
+  int have = 0;
   if (!node->has_list && ((unsigned)node->status.st_mode & all) == all) return 1;
-  if (party->kind == LB_EVERYBODY || !lb_has_party(&node->parties, party->kind, party->number, right)) return 0;
-  for (size_t i = 0; i < node->parties.count && party->kind == LB_GROUP && node->has_list; i++) {
+  for (size_t i = 0; i < node->parties.count && party->kind != LB_EVERYBODY; i++) {
     const lb_party* one = &node->parties.list[i];
-    if (one->kind == LB_USER && !(one->rights & right)) return 0;
+    if (party->kind == LB_GROUP && one->kind == LB_USER && !(one->rights & right)) return 0;
+    have |= one->kind == party->kind && one->number == party->number && one->rights & right;
   }
-  return 1;
+  return have;
 }
 
 /* Whether a party surely gets through a folder. */
@@ -287,13 +271,22 @@ struct lb_judge {
   size_t why_size;
 };
 
+static int lb_is_trusted(const lb_judge* judge, const char* place, lb_party_kind kind, unsigned number) {
+  for (size_t i = 0; i < judge->trusted.count; i++) {
+    const lb_party* one = &judge->trusted.list[i];
+    if (one->kind != LB_EVERYBODY && (one->kind != kind || one->number != number)) continue;
+    if (one->mount == LB_EVERYWHERE || (one->mount && one->mount == lb_mount_of(place))) return 1;
+  }
+  return 0;
+}
+
 /* A party counts if it has a number of its own and reaches the file. */
 static void lb_trust_party(lb_judge* judge, const char* file, lb_party party) {
   int is_known =
       party.kind == LB_EVERYBODY || (party.number != judge->nobody[party.kind] && party.number != (unsigned)-1);
-  if (!is_known || lb_has_party(&judge->trusted, party.kind, party.number, LB_MAY_WRITE)) return;
-  if (lb_walk(file, lb_lets_pass, &party) || judge->trusted.count == LB_PARTIES) return;
-  judge->trusted.list[judge->trusted.count++] = party;
+  if (!is_known || lb_is_trusted(judge, file, party.kind, party.number)) return;
+  if (lb_walk(file, 0, lb_lets_pass, &party)) return;
+  lb_add_party(&judge->trusted, party.kind, party.number, LB_MAY_WRITE, party.mount);
 }
 
 /* Those who may write to a place on the way to a file. They are trusted on its mount: if that is for reading alone,
@@ -331,29 +324,20 @@ lb_judge* lb_os_find_trusted(const char* own_file) {
   int is_elsewhere = lb_os_is_elsewhere();
   int is_known = geteuid() != judge->nobody[LB_USER] && !(is_elsewhere && geteuid() == LB_OVERFLOW);
   if (is_elsewhere && !is_known) return judge; /* in another's user namespace, root is that user */
-  lb_add_party(&judge->trusted, LB_USER, 0, LB_MAY_WRITE);
+  lb_add_party(&judge->trusted, LB_USER, 0, LB_MAY_WRITE, LB_EVERYWHERE);
 #if defined(__APPLE__)
-  lb_add_party(&judge->trusted, LB_GROUP, 80, LB_MAY_WRITE); /* those who may become root */
+  lb_add_party(&judge->trusted, LB_GROUP, 80, LB_MAY_WRITE, LB_EVERYWHERE); /* those who may become root */
 #endif
   if (lb_os_is_raised() || lb_has_mixed_ids()) return judge;
-  if (is_known) lb_add_party(&judge->trusted, LB_USER, geteuid(), LB_MAY_WRITE);
+  if (is_known) lb_add_party(&judge->trusted, LB_USER, geteuid(), LB_MAY_WRITE, LB_EVERYWHERE);
   char* program = is_elsewhere ? NULL : lb_os_program_file();
-  if (own_file) lb_walk(own_file, lb_trust_file, judge);
-  if (program) lb_walk(program, lb_trust_file, judge);
+  if (own_file) lb_walk(own_file, 0, lb_trust_file, judge);
+  if (program) lb_walk(program, 0, lb_trust_file, judge);
   lb_free(program);
   return judge;
 }
 
 /* ---- the judgement ----------------------------------------------------------------------------------------------- */
-
-static int lb_is_trusted(const lb_judge* judge, const char* place, lb_party_kind kind, unsigned number) {
-  for (size_t i = 0; i < judge->trusted.count; i++) {
-    const lb_party* one = &judge->trusted.list[i];
-    if (one->kind != LB_EVERYBODY && (one->kind != kind || one->number != number)) continue;
-    if (one->mount == LB_EVERYWHERE || (one->mount && one->mount == lb_mount_of(place))) return 1;
-  }
-  return 0;
-}
 
 /* What strangers may do with a place; NULL: nothing. */
 static const char* lb_find_writers(const lb_judge* judge, const lb_node* node) {
@@ -401,10 +385,7 @@ static int lb_judge_node(void* context, const lb_node* node) {
   int is_own_dot = node->is_last && S_ISDIR(node->status.st_mode);
   const lb_node* at = node;
   const char* reason = is_own_dot ? NULL : lb_find_strangers(judge, node);
-  if (!reason && node->is_last) {
-    at = node->folder;
-    reason = lb_find_writers(judge, is_own_dot ? node : at);
-  }
+  if (!reason && node->is_last) reason = lb_find_writers(judge, at = node->folder);
   if (reason) snprintf(judge->why, judge->why_size, "%s %s", reason, at->place);
   judge->is_refused = reason != NULL;
   return !reason || !S_ISLNK(node->status.st_mode);
@@ -412,12 +393,11 @@ static int lb_judge_node(void* context, const lb_node* node) {
 
 lb_place lb_os_judge(lb_judge* judge, const char* path, int is_folder, lb_identity* identity, char* why,
                      size_t why_size) {
+  if (!judge) return lb_say_errno(ENOMEM, why, why_size);
   judge->is_refused = 0;
   judge->why = why;
   judge->why_size = why_size;
-  char* way = is_folder ? lb_os_join(path, ".") : lb_duplicate(path);
-  int error = way ? lb_walk(way, lb_judge_node, judge) : ENOMEM;
-  lb_free(way);
+  int error = lb_walk(path, is_folder, lb_judge_node, judge);
   if (judge->is_refused) return error && error != ECANCELED ? LB_PLACE_ABSENT : LB_PLACE_UNTRUSTED;
   if (error) return lb_say_errno(error, why, why_size);
   lb_place place = lb_os_look(path, identity, why, why_size);

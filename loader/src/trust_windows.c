@@ -57,12 +57,8 @@ static void lb_copy_sid(unsigned char* into, const unsigned char* sid) {
 static int lb_is_everybody(const unsigned char* sid) {
   uint32_t first = lb_sid_number(sid, 0);
   uint32_t last = lb_sid_number(sid, sid[1] ? sid[1] - 1u : 0);
-  switch (sid[7]) {
-    case 1: return 1; /* Everyone */
-    case 2: return 1; /* LOCAL, CONSOLE LOGON */
-    case 5: break;    /* NT AUTHORITY */
-    default: return 0;
-  }
+  if (sid[7] == 1 || sid[7] == 2) return 1;                                      /* Everyone; LOCAL, CONSOLE LOGON */
+  if (sid[7] != 5) return 0;                                                     /* NT AUTHORITY */
   if (sid[1] == 1) return first == 2 || first == 4 || first == 7 || first == 11; /* Authenticated Users and similar */
   if (first == 32) return last == 545 || last == 546 || last == 547;             /* Users, Guests, Power Users */
   return first == 21 && (last == 513 || last == 514);                            /* of a domain */
@@ -206,6 +202,7 @@ lb_judge* lb_os_find_trusted(const char* own_file) {
 
 lb_place lb_os_judge(lb_judge* judge, const char* path, int is_folder, lb_identity* identity, char* why,
                      size_t why_size) {
+  if (!judge) return lb_say_error(ERROR_NOT_ENOUGH_MEMORY, why, why_size);
   lb_place place = lb_os_look(path, identity, why, why_size);
   if (place != LB_PLACE_FILE && place != LB_PLACE_FOLDER) return place;
   judge->why = why;

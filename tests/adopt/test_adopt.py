@@ -16,6 +16,7 @@ from latebind.tables.presets import library_files, preset
 from testing.needs import require_programs
 from tests.conftest import ROOT
 from tests.programs import assert_refused, assert_success, make_environment, run_checked
+from tests.thingclient import MINE, build_mine
 
 ORT = preset("onnxruntime")
 LIBRARIES = library_files()["portaudio"].parent
@@ -100,24 +101,7 @@ def test_a_program_on_a_library_that_latebind_describes_gets_the_command_for_its
 
 
 def test_another_library_is_named_and_a_description_of_it_can_be(latebind, tmp_path):
-    library, user, stub = tmp_path / "libmine.so.3", tmp_path / "libuser.so", tmp_path / "latebind_mine.c"
-    (tmp_path / "mine.c").write_text('const char* mine_version(void) { return "3.1"; }')
-    (tmp_path / "user.c").write_text("const char* mine_version(void); int use(void) { return *mine_version(); }")
-    described = """\
-name = "mine"
-entry = "mine_version"
-version = "text"
-minimum = "3.0"
-built = "3.1"
-files.linux = ["libmine.so.3"]
-advice = "apt-get install libmine3"
-[stub]
-functions = ["mine_version", "mine_add"]
-failures = { "mine_v*" = "message" }
-"""
-    (tmp_path / "mine.toml").write_text(described)
-    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{library.name}", tmp_path / "mine.c", "-o", library)
-    run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", library, "-o", user)
+    user, stub = build_mine(tmp_path), tmp_path / "latebind_mine.c"
     linked = "libuser.so: links libmine.so.3"
     named, unnamed = ("--preset", tmp_path / "mine.toml"), assert_success(latebind("adopt", user)).splitlines()
     assert unnamed[1] == linked
@@ -130,7 +114,7 @@ failures = { "mine_v*" = "message" }
         'name = "mine"\nentry_symbols = ["mine_version"]\n'
         'file_globs = ["libmine.so*"]\nlinked_globs = ["libmine.so*"]\n'
     )
-    (tmp_path / "apart.toml").write_text(described.replace('functions = ["mine_version", "mine_add"]', ""))
+    (tmp_path / "apart.toml").write_text(MINE.replace('functions = ["mine_version", "mine_add"]', ""))
     for keys in ("keys.toml", "apart.toml"):
         ended = latebind("adopt", user, "--preset", tmp_path / keys)
         assert "libuser.so: links libmine.so.3" in assert_success(ended)

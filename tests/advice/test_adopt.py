@@ -9,7 +9,8 @@ import pytest
 
 from tests.advice.following import list_commands, list_options
 from tests.client import copy_client, write_files
-from tests.programs import assert_success, run_checked
+from tests.programs import assert_success
+from tests.thingclient import build_mine
 
 pytestmark = pytest.mark.builds
 
@@ -19,17 +20,6 @@ project(voice VERSION 2.1.0 LANGUAGES C)
 add_library(voice SHARED voice.c)
 """
 FETCHED = PLAIN + "include(FetchContent)\nFetchContent_Declare(three URL {})\nFetchContent_MakeAvailable(three)\n"
-MINE = """
-name = "mine"
-entry = "mine_version"
-version = "text"
-minimum = "3.0"
-built = "3.1"
-files.linux = ["libmine.so.3"]
-advice = "apt-get install libmine3"
-[stub]
-functions = ["mine_version"]
-"""
 
 
 @pytest.fixture
@@ -41,18 +31,7 @@ def voice(tmp_path):
 @pytest.fixture
 def library(tmp_path):
     """A library that links another one, which latebind does not know."""
-    mine, user = tmp_path / "libmine.so.3", tmp_path / "libuser.so"
-    write_files(
-        tmp_path,
-        {
-            "mine.c": 'const char* mine_version(void) { return "3.1"; }',
-            "user.c": "const char* mine_version(void); int use(void) { return *mine_version(); }",
-            "mine.toml": MINE,
-        },
-    )
-    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{mine.name}", tmp_path / "mine.c", "-o", mine)
-    run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", mine, "-o", user)
-    return user
+    return build_mine(tmp_path)
 
 
 @pytest.mark.advice(

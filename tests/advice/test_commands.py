@@ -11,7 +11,7 @@ import pytest
 from tests.advice.following import list_commands, list_options, write_setting
 from tests.client import BOUND, CONFIG, edit, write_client, write_files
 from tests.conftest import ROOT
-from tests.programs import assert_success
+from tests.programs import assert_success, run_checked
 
 RUNTIME_FILE = ROOT / "examples/own-runtime/latebind.toml"
 
@@ -129,6 +129,45 @@ def test_a_workflow_that_is_there(tiny, start_in, follow, which):
     refused = start_in("ci", at=tiny)
     assert refused.returncode == 2
     assert_success(follow(refused, at=tiny, which=which))
+
+
+def test_what_a_new_workflow_replaces_is_said_and_kept(tiny, start_in):
+    """The file is kept where git does not have it."""
+    assert_success(start_in("ci", at=tiny))
+    file = tiny / ".github/workflows/latebind.yml"
+    assert "went" not in assert_success(start_in("ci", "--force", at=tiny))
+    edit(file, "cancel-in-progress:", "# mine\n  cancel-in-progress:")
+    edited = file.read_text("utf-8")
+    number = 1 + next(at for at, line in enumerate(edited.splitlines()) if line.strip() == "# mine")
+    printed = assert_success(start_in("ci", "--force", at=tiny))
+    said = "note: 1 line of the old file went, which may be edits of yours:"
+    assert f"{said}\n  {number}: # mine" in printed
+    kept = tiny / printed.partition("to see all: ")[2].split()[0]
+    assert kept.read_text("utf-8") == edited
+    git = ("git", "-C", tiny, "-c", "user.name=a", "-c", "user.email=a@b")
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
+        run_checked(*git, *words)
+    kept.unlink()
+    edit(file, "cancel-in-progress:", "# mine\n  cancel-in-progress:")
+    run_checked(*git, "commit", "-qam", "y")
+    assert "git diff .github/workflows/latebind.yml" in assert_success(start_in("ci", "--force", at=tiny))
+    assert not kept.exists()
+
+
+@pytest.mark.advice("  help: on a machine of the target, verify with a kit: latebind verify --kit DIR")
+def test_a_target_without_a_runner(tiny, start_in, advised):
+    edit(tiny / "latebind.toml", '"linux-x64"', '"linux-x64", "linux-musl-x64"')
+    write_files(tiny, {"smoke.py": ""})
+    (tiny / "latebind.toml").write_text((tiny / "latebind.toml").read_text("utf-8") + VERIFIED, encoding="utf-8")
+    assert_success(start_in("ci", at=tiny))
+    printed = assert_success(start_in("ci", "--check", at=tiny))
+    assert "is up to date, but no job verifies linux-musl-x64, for which GitHub has no runner" in printed
+    [[_, *words]] = list_commands(advised(printed))
+    assert_success(start_in(*[word.replace("DIR", "kit") for word in words], at=tiny))
+    assert list((tiny / "kit").rglob("*musllinux*.whl"))
+
+
+VERIFIED = '\n[verify]\npython = "smoke.py"\n'
 
 
 @pytest.mark.advice("Write it: latebind ci.")

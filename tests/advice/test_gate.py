@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -53,6 +54,35 @@ def test_a_test_case_that_failed(project, start_in, follow, advised):
     edit(project / "verify/smoke.py", "y == [1]", "y == [2, 4, 7]")
     assert_success(follow(refused, at=project))
     assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.advice(
+    "If it is a function of your library, export it: mark it in the sources, and add it to latebind_exports() in "
+    "CMakeLists.txt, which hides what matches none of its patterns.",
+    "Export the symbol: mark it in the sources, and in CMakeLists.txt, add it to latebind_exports(), which hides "
+    "what matches none of its patterns. Or correct the package's `exports`; a name with a wildcard requires nothing.",
+)
+def test_a_function_that_the_library_hides(project, start_in, advised):
+    """Audit and verify both say so, and the log of a test case ends with its result."""
+    build = project / "native/CMakeLists.txt"
+    edit(build, '"engine_*"', '"engine_r*"')
+    named = ", ".join(f'"engine_{name}"' for name in ("open", "load", "run", "free", "*"))
+    refused = start_in("pack", at=project)
+    assert "latebind_exports() in CMakeLists.txt hides what matches none of its patterns." in refused.stderr
+    edit(project / "latebind.toml", named, '"engine_*"')
+    refused = start_in("verify", at=project)
+    assert "undefined symbol: engine_open" in refused.stdout
+    assert "latebind_exports()" in advised(refused)
+    log = next((project / "reports/logs").glob("*works.log")).read_text("utf-8")
+    assert re.search(r"^failed: .*undefined symbol: engine_open", log, re.MULTILINE)
+    edit(project / "latebind.toml", '"engine_*"', named)
+    refused = start_in("audit", at=project)
+    assert "does not export engine_open, engine_load, engine_free, which" in refused.stdout
+    assert "exports engine_run\n" in refused.stdout
+    assert "latebind_exports()" in advised(refused)
+    edit(build, '"engine_r*"', '"engine_r*" engine_open engine_load engine_free')
+    assert_success(start_in("verify", at=project))
+    assert_success(start_in("audit", at=project))
 
 
 @pytest.mark.advice("Run latebind verify --target {} without -k, or merge the report that has the test case.")
@@ -118,6 +148,38 @@ def test_a_package_whose_test_cases_failed(project, start_in, follow):
     refused = start_in("gate", at=project)
     smoke.write_text(kept, encoding="utf-8")
     assert_success(follow(refused, at=project))
+    assert_success(start_in("gate", at=project))
+
+
+@pytest.mark.advice("not in dist/: packages for {}\n  To pack all: latebind pack --target all")
+def test_the_gate_names_what_is_not_packed(project, start_in, advised):
+    edit(project / "latebind.toml", '"linux-x64"]', '"linux-x64", "linux-arm64"]')
+    refused = start_in("gate", at=project)
+    [[_, *words]] = list_commands(advised(refused.stderr))
+    assert refused.returncode == 1
+    assert_success(start_in(*words, at=project))
+    assert "not in dist/" not in start_in("gate", at=project).stderr
+
+
+def test_a_change_of_native_code_makes_the_sdist_out_of_date(project, start_in):
+    source = project / "native/engine.c"
+    source.write_text(source.read_text("utf-8") + "int broken\n", encoding="utf-8")
+    assert start_in("pack", at=project).returncode == 2
+    assert "out of date in dist/: wheel engine linux-x64, sdist engine\n" in start_in("audit", at=project).stderr
+
+
+@pytest.mark.advice(
+    "Below [[runtime]] of latebind.toml, write a minimum that the index has for this target and Python."
+)
+def test_a_minimum_that_no_index_has(project, start_in, advised):
+    settings = (project / "latebind.toml").read_text("utf-8")
+    edit(project / "latebind.toml", 'minimum = "1.19', 'minimum = "1.99')
+    assert start_in("verify", at=project).returncode == 1
+    refused = start_in("gate", at=project)
+    assert refused.returncode == 1, refused.stdout
+    assert advised(refused)
+    (project / "latebind.toml").write_text(settings, encoding="utf-8")
+    assert_success(start_in("verify", at=project))
     assert_success(start_in("gate", at=project))
 
 

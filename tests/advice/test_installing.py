@@ -80,6 +80,18 @@ def test_verify_without_its_extra(bare, tmp_path, advised, words):
     )
 
 
+@pytest.mark.advice("Install latebind again, with its extra: pip install 'latebind[verify]'.")
+def test_a_kit_without_virtualenv(bare, tmp_path, advised):
+    assert_success(bare.run("pip", "install", "latebind[native,verify]", at=tmp_path))
+    assert_success(bare.run("latebind", "new", "engine", at=tmp_path))
+    assert_success(bare.run("pip", "uninstall", "--yes", "virtualenv", at=tmp_path))
+    words = ("latebind", "verify", "--target", "linux-x64", "--kit", "kit")
+    refused = bare.run(*words, at=tmp_path / "engine")
+    assert refused.returncode == 2, refused.stdout
+    bare.follow(advised(refused), at=tmp_path)
+    assert_success(bare.run(*words, at=tmp_path / "engine"))
+
+
 @pytest.mark.advice('Run: pip install "{}"')
 def test_an_old_uv(bare, tmp_path, advised):
     assert_success(bare.run("latebind", "new", "engine", at=tmp_path))

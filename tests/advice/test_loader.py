@@ -35,6 +35,7 @@ UNTRIED = {
     "NO_ENTRY": "names the file: another library with the runtime's name",
     "NO_VERSION": "as above",
     "LOAD_FAILED": "quotes the system's loader",
+    "TRY_AGAIN": "names no command: tests/native/test_passing.py holds that the next call binds",
     "OTHER_MAJOR": "needs a runtime with two major versions on the index",
     "OTHER_MINOR": "as above",
     "INCOMPLETE": "needs a runtime for CUDA; tests/native/test_variants.py holds that the command repairs",

@@ -115,8 +115,8 @@ def test_a_folder_without_components(tiny, start_in, advised):
 
 @pytest.mark.parametrize("listed", ["tiny_nosuch", "other"])
 @pytest.mark.advice(
-    "Export {} (default visibility, __declspec(dllexport)), or correct package.{}.exports. Names with a wildcard need "
-    "not match any symbol."
+    "Export {} (default visibility, __declspec(dllexport)); latebind_exports() in CMakeLists.txt hides what matches "
+    "none of its patterns. Or correct package.{}.exports, in which names with a wildcard need not match any symbol."
 )
 def test_an_export_that_no_library_has(tiny, start_in, advised, listed):
     edit(tiny / "latebind.toml", '["tiny_*"]', f'["tiny_*", "{listed}"]')

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from latebind.pack.record import RECORD
-from tests.advice.following import find_advice, list_commands, list_options, write_setting
+from tests.advice.following import find_advice, list_commands, list_options, list_settings, write_setting
 from tests.advice.test_commands import is_gone
 from tests.client import CONFIG, edit, write_client, write_files
 from tests.programs import assert_success, run_checked
@@ -132,6 +133,25 @@ def test_a_tag_of_something_else(tagged, release, advised):
     release(*words[at : at + 2], works=True)
 
 
+@pytest.mark.advice("Pack both from one stage: latebind pack.")
+def test_packages_of_two_builds(project, start_in, advised, follow):
+    settings = (project / "latebind.toml").read_text("utf-8")
+    (project / "latebind.toml").write_text(settings.replace("wheel = ", 'nuget = { id = "Tiny" }\nwheel = '), "utf-8")
+    assert_success(start_in("pack", at=project))
+    (earlier,) = (project / "dist").glob("*.nupkg")
+    old = earlier.read_bytes()
+    more = '__attribute__((visibility("default"))) int tiny_more(void) { return 1; }\n'
+    source = project / "native/tiny.c"
+    source.write_text(source.read_text("utf-8") + more, encoding="utf-8")
+    assert_success(start_in("pack", at=project))
+    earlier.write_bytes(old)
+    (project / "dist" / RECORD).unlink()  # another program put the packages there
+    refused = start_in("release", "--dry-run", at=project)
+    assert "exports different functions in different packages: tiny_more" in refused.stderr
+    assert_success(follow(refused, at=project))
+    assert "different functions" not in start_in("release", "--dry-run", at=project).stderr
+
+
 @pytest.mark.advice(
     "An sdist has native.source, the wheel's folder and latebind.toml: move what the build reads there."
 )
@@ -145,6 +165,37 @@ def test_an_sdist_that_pip_cannot_build(project, start_in, advised):
     edit(cmake, "../banner.txt", "banner.txt")
     assert_success(start_in("pack", at=project))
     assert_success(start_in("verify", at=project))
+
+
+@pytest.mark.advice(
+    "pip builds an sdist with this machine's own compiler. To do the same without pip, write "
+    'toolchain = "host" below [targets.{}] of latebind.toml, and run: latebind build'
+)
+def test_an_sdist_that_only_zig_links(project, start_in, advised, follow):
+    """zig finds the math library by itself."""
+    source, cmake = project / "native/tiny.c", project / "native/CMakeLists.txt"
+    source.write_text("#include <math.h>\n" + source.read_text("utf-8") + MATH, encoding="utf-8")
+    assert_success(start_in("pack", at=project))
+    refused = start_in("verify", at=project)
+    assert "Name the library that has expf in target_link_libraries(): m for" in refused.stdout
+    assert "move what the build reads there" not in refused.stdout
+    log = Path(refused.stdout.partition("The whole log is ")[2].split()[0].rstrip("."))
+    assert "expf" in log.read_text("utf-8")
+    log.unlink()
+    settings = (project / "latebind.toml").read_text("utf-8")
+    value = list_settings(advised(refused))["toolchain"]
+    write_setting(project / "latebind.toml", "targets.linux-x64", "toolchain", value)
+    assert "has expf in target_link_libraries()" in follow(refused, at=project).stderr
+    (project / "latebind.toml").write_text(settings, encoding="utf-8")
+    cmake.write_text(cmake.read_text("utf-8") + "target_link_libraries(tiny PRIVATE m)\n", encoding="utf-8")
+    assert_success(start_in("pack", at=project))
+    assert_success(start_in("verify", at=project))
+
+
+MATH = """
+float tiny_power(float x);
+__attribute__((visibility("default"))) float tiny_power(float x) { return expf(x); }
+"""
 
 
 # ---- tags ----

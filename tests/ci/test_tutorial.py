@@ -9,6 +9,7 @@ import pytest
 
 from ci import tutorial
 from latebind import __version__
+from latebind.adopt.new import project_files
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="not run: the tutorial is for Linux")
 PAGE = tutorial.PAGE.read_text("utf-8")
@@ -70,6 +71,25 @@ def test_the_recording_is_of_this_version():
     assert [f"$ {command}" for command in tutorial.RECORDED] == re.findall(
         r"^\$ latebind \w+$", readme.partition("<!-- recorded")[2].partition("<!-- end")[0], re.MULTILINE
     )
+
+
+def test_the_readme_has_the_commands_of_the_tutorial():
+    """They can be pasted as they are, and a test runs those of the tutorial."""
+    readme = tutorial.README.read_text("utf-8")
+    first, *_ = blocks = tutorial.commands(readme)
+    followed = {line.replace("--quiet ", "") for block in tutorial.commands(PAGE) for line in block.splitlines()}
+    assert set(first.splitlines()) <= followed
+    assert not re.search(r"^\$ ", "".join(blocks), re.MULTILINE)
+    assert "```console" not in readme
+
+
+def test_the_page_lists_the_files_of_a_new_project():
+    table = PAGE.partition("| File | Content |")[2].partition("\n\n")[0]
+    named = re.findall(r"`([\w./]+)`", table)
+    for path in project_files("demo", "c", "A Person"):
+        hidden = path.startswith(".") and not path.startswith(".github")
+        is_text = path in ("LICENSE", "CHANGELOG.md")
+        assert hidden or is_text or any(path == name or path.startswith(name) for name in named), path
 
 
 def test_the_page_says_how_many_commands_it_has():

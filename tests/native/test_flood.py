@@ -92,8 +92,17 @@ def next_to_the_library(site: Site) -> None:
     fill(site.base / "mine", "{}.deps.json")
 
 
-def measure(site: Site, library: Path, user: int, **environment: str) -> tuple[float, str]:
+def install(site: Site, flood: Callable[[Site], None]) -> Path:
+    """A library where a flood will reach it."""
+    library = site.install("libmine.so", "mine" if flood is next_to_the_library else "mine/app")
+    if flood is next_to_the_library:
+        library.parent.chmod(0o1777)
+    return library
+
+
+def measure(site: Site, library: Path, user: int) -> tuple[float, str]:
     """Time of the processor in seconds, and what is printed."""
+    environment = {"VIRTUAL_ENV": str(site.base / "env")}
     command = [str(site.programs.folder / "host"), str(library)]
     who = {"user": user, "group": user, "extra_groups": []}
     with subprocess.Popen(command, cwd="/", env=environment, stdout=subprocess.PIPE, text=True, **who) as running:
@@ -111,13 +120,10 @@ FLOODS = [files, folders, chains_of_links, folder_behind_a_chain_of_links, versi
 @pytest.mark.parametrize("user", [USER, 0], ids=["user", "root"])
 @pytest.mark.parametrize("flood", FLOODS, ids=lambda value: value.__name__)
 def test_what_others_fill_costs_nothing(site, flood: Callable[[Site], None], user):
-    library = site.install("libmine.so", "mine" if flood is next_to_the_library else "mine/app")
-    if flood is next_to_the_library:
-        library.parent.chmod(0o1777)
-    environment = {"VIRTUAL_ENV": str(site.base / "env")}
-    before = min(measure(site, library, user, **environment)[0] for _ in range(3))
+    library = install(site, flood)
+    before = min(measure(site, library, user)[0] for _ in range(3))
     flood(site)
-    runs = [measure(site, library, user, **environment) for _ in range(3)]
+    runs = [measure(site, library, user) for _ in range(3)]
     assert min(used for used, _ in runs) < before + BOUND
     printed = runs[0][1]
     assert printed.startswith("ONNX Runtime ")

@@ -19,31 +19,31 @@ LDCONFIG = shutil.which("ldconfig", path=f"/sbin:/usr/sbin:{os.environ.get('PATH
 LISTS = ("", ":", ".", "./", "..", "sub", ":/gone", "/gone:", "/gone::/gone", ";", "$ORIGIN/..")
 
 
+@pytest.fixture
+def here(programs, tmp_path):
+    """A folder to start in, which has a runtime, as have the one above and one below it."""
+    folder = tmp_path / "sub"
+    for each in (tmp_path, folder, folder / "sub"):
+        place(programs, "good", each)
+    return folder
+
+
 @pytest.mark.parametrize("value", LISTS)
-def test_the_current_folder_is_never_searched(programs, tmp_path, value):
-    here = tmp_path / "sub"
-    for folder in (tmp_path, here, here / "sub"):
-        place(programs, "good", folder)
+def test_the_current_folder_is_never_searched(programs, here, value):
     answer = programs.probe(environment={"LD_LIBRARY_PATH": value}, cwd=here)
     assert answer["outcome"] == "not-found"
     assert not answer["entry"]
 
 
-@pytest.mark.parametrize("value", [NAME, "sub"])
-def test_a_variable_that_names_no_place_does_not_mean_the_current_folder(programs, tmp_path, value):
-    here = tmp_path / "sub"
-    for folder in (tmp_path, here, here / "sub"):
-        place(programs, "good", folder)
+@pytest.mark.parametrize("value", [NAME, ".", "..", "sub"])
+def test_a_variable_that_names_no_place_does_not_mean_the_current_folder(programs, here, value):
     answer = programs.probe(environment={ENVIRONMENT: value}, cwd=here)
     assert answer["outcome"] == "not-found"
     assert f"was not found at {value}, which {ENVIRONMENT} names" in answer["report"]["message"]
 
 
-@pytest.mark.parametrize("value", [".", "..", f"./{NAME}", f"sub/{NAME}", f"../sub/{NAME}"])
-def test_a_path_in_the_variable_may_be_relative_as_for_the_system(programs, tmp_path, value):
-    here = tmp_path / "sub"
-    for folder in (tmp_path, here, here / "sub"):
-        place(programs, "good", folder)
+@pytest.mark.parametrize("value", ["./", "../", f"./{NAME}", f"sub/{NAME}", f"../sub/{NAME}"])
+def test_a_path_in_the_variable_may_be_relative_as_for_the_system(programs, here, value):
     answer = programs.probe(environment={ENVIRONMENT: value}, cwd=here)
     assert answer["outcome"] == "bound"
 

@@ -33,3 +33,14 @@ def test_an_initializer_that_makes_the_first_call_itself_may_wait(plain, tmp_pat
     done = start(plain, tmp_path, "initializer", LIBRARY=None, FIRST="1")
     assert (done.returncode, done.stdout) == (0, "1.25.3\n1.25.3\n")
     assert start(plain, tmp_path, "initializer", RUNTIME=None, FIRST="1").returncode == -signal.SIGALRM
+
+
+def test_a_child_that_was_forked_meanwhile_gets_an_error_and_no_runtime_that_is_half_open(plain, tmp_path):
+    """dlopen() gives the child the runtime before its initializers have run; with newer C libraries it may hang."""
+    child, parent = start(plain, tmp_path, "fork").stdout.splitlines()
+    assert child == (
+        "ONNX Runtime was being opened when this process was forked, and is half open here. Make the first call before "
+        "the fork, or run another program (exec)."
+    )
+    assert parent == "1.25.3"
+    assert start(plain, tmp_path, "fork-dlopen").stdout.splitlines()[0] in {"half open", "hangs"}

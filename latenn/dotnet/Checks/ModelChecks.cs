@@ -140,6 +140,17 @@ namespace Checks
             Expect.Contains("another type", Expect.Throws<LatennException>(() => model.Run(One("x", Tensor.Create(new long[2], 2)))).Message);
         }
 
+        /// <summary>HIDDEN has the code points, in hexadecimal.</summary>
+        public static void TextFromOutsideIsShownAndNotObeyed()
+        {
+            using Model model = Load("ok {}\nx 1 2");
+            string Shown(string name) => Expect.Throws<LatennException>(() => model.Run(One(name, Value(1)))).Message;
+            Expect.Contains("no input 'größe 名前 😀\n'", Shown("größe 名前 😀\n"));
+            Expect.Contains("no input 'a\uFFFD\uFFFDb'", Shown("a\uDFFF\uD800b"));
+            foreach (string code in Environment.GetEnvironmentVariable("HIDDEN")!.Split(' '))
+                Expect.Contains("no input '<\uFFFD>'", Shown($"<{char.ConvertFromUtf32(Convert.ToInt32(code, 16))}>"));
+        }
+
         public static void AFailureCarriesCodeMessageAndReport()
         {
             var options = new LoadOptions { RuntimePath = "/näme with space", RuntimeMinimum = "1.20" };

@@ -1,5 +1,6 @@
 using System;
-using System.Text.RegularExpressions;
+using System.Globalization;
+using System.Text;
 
 namespace Latenn
 {
@@ -40,9 +41,24 @@ namespace Latenn
             Report = report;
         }
 
-        // Names of files come from outside: what is not a visible character could steer a terminal. UTF-16: tags are pairs.
-        private static string Show(string message) =>
-            Regex.Replace(message, @"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}-[\n]]|\uDB40[\uDC00-\uDFFF]", "\uFFFD");
+        // Names of files come from outside: what is not a visible character could steer a terminal, or pass for another
+        // name. Lines of messages are the only lines.
+        private static string Show(string message)
+        {
+            var shown = new StringBuilder(message.Length);
+            for (int i = 0; i < message.Length; i++)
+            {
+                int length = char.IsSurrogatePair(message, i) ? 2 : 1;
+                bool isShown = message[i] == '\n' || IsVisible(CharUnicodeInfo.GetUnicodeCategory(message, i));
+                shown.Append(isShown ? message.Substring(i, length) : "\uFFFD");
+                i += length - 1;
+            }
+            return shown.ToString();
+        }
+
+        private static bool IsVisible(UnicodeCategory category) =>
+            (category < UnicodeCategory.LineSeparator || category > UnicodeCategory.PrivateUse)
+            && category != UnicodeCategory.OtherNotAssigned;
 
         /// <summary>What kind of failure it was.</summary>
         public LatennCode Code { get; }

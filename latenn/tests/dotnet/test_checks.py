@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 
+import msgspec
 import pytest
 
-from testing.building import needed_compiler
+from testing.building import ROOT, needed_compiler
 from testing.latenn import LATENN
 from testing.programs import run_checked
 
@@ -15,6 +17,13 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the core is built for Linux"),
 ]
 CHECKS = LATENN / "dotnet" / "Checks"
+
+
+def list_hidden():
+    """The loader's table of characters that are not shown, without "\\n" and what Unicode has not assigned there."""
+    rows = msgspec.toml.decode((ROOT / "loader" / "tables" / "hidden.toml").read_bytes())["hidden"]
+    codes = [code for row in rows for code in range(row["first"], row["last"] + 1)]
+    return [code for code in codes if code != ord("\n") and unicodedata.category(chr(code)) in {"Cc", "Cf", "Zl", "Zp"}]
 
 
 @pytest.fixture
@@ -37,6 +46,7 @@ def test_the_binding_holds_its_word_over_a_synthetic_core(build_program, repack,
 
     package = repack("Latenn.0.1.0.nupkg", change)
     argv, environment = build_program(CHECKS, [package], f"LatennHasMemory={memory}")
+    environment["HIDDEN"] = " ".join(f"{code:x}" for code in list_hidden())
 
     lines = run_checked(*argv, env=environment).splitlines()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from latebind.errors import NotRun
-from latebind.verify.cases.installers import foreign_installer
+from latebind.verify.cases.installers import foreign_installer, installer
 from testing.emulated import ORT_VERSIONS
 from testing.latenn import LATENN
 from testing.machine import environment, machine
@@ -33,7 +33,7 @@ def installed(machine, environment, wheels, tmp_path):  # fixtures
     """An environment with latenn, NumPy and a recent ONNX Runtime."""
     requirements = [*map(str, wheels), f"onnxruntime=={ORT_VERSIONS[-1]}", "numpy"]
     try:
-        foreign_installer(machine, tmp_path).install(environment, requirements, log=tmp_path / "log")
+        foreign_installer(machine, installer(tmp_path)).install(environment, requirements, log=tmp_path / "log")
     except NotRun as reason:
         pytest.skip(f"not run: {reason.reason}")
     return machine.python_of(environment)

@@ -19,6 +19,7 @@ from latebind.config.document import AUTHOR
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
+from latebind.installation import find_commit, list_requirements
 from latebind.system.git import ask_git
 from latebind.system.log import LOG
 from latebind.tables.presets import preset, presets
@@ -47,6 +48,8 @@ _MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQ
 """An ONNX model that adds its input "x" to itself, as "y"."""
 
 
+_FUNCTIONS = ("open", "load", "run", "free")
+"""What the library of a new project exports, without the prefix."""
 _COMMON = {
     DEPENDABOT: "init/dependabot.yml.j2",
     ".gitignore": "init/gitignore.j2",
@@ -111,6 +114,9 @@ def project_files(
         model=", ".join(map(str, base64.b64decode(_MODEL))),
         model_text=_MODEL,
         own=own,
+        functions=_FUNCTIONS,
+        requirements=list_requirements("native", "verify"),
+        is_on_index=not find_commit(),
     )
     package = f"python/src/{module}"
     return {**files, f"{package}/{FILE_NAME}": render_runtime_module(runtime), f"{package}/py.typed": ""}

@@ -6,18 +6,15 @@ import json
 import re
 import zlib
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from packaging.version import InvalidVersion, Version
 
 from latebind import __version__
 from latebind.backend.targets import targets
 from latebind.ecosystems.wheel.publishing import name_distribution
+from latebind.installation import REPOSITORY, find_commit, list_requirements
 from latebind.registry import collect
 from latebind.system.git import ask_git
 from latebind.tables.actions import actions
@@ -33,9 +30,8 @@ if TYPE_CHECKING:
 WORKFLOW = ".github/workflows/latebind.yml"
 DEPENDABOT = ".github/dependabot.yml"
 _TEST_FOLDERS = ("tests", "test")
-_REPOSITORY = "latebind/latebind"
 _USES = re.compile(r"^\s*(?:- )?uses: (?P<name>[\w.-]+/[\w./-]+)@(?P<ref>\S+)(?:\s+#\s*(?P<version>v\S+))?")
-_REQUIREMENT = re.compile(r"^\s*(?:LATEBIND|latebind): \"(?P<text>latebind\[.*)\"")
+_REQUIREMENT = re.compile(r"^\s*(?:LATEBIND|latebind): \"(?P<text>(?:latebind|loadcheck)\b.*)\"")
 _JOB = re.compile(r"^  (?P<name>[\w-]+):\s*(?:#.*)?$")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _WORD = re.compile(r"[\w-]+")
@@ -91,7 +87,7 @@ def render_workflow(  # noqa: PLR0913  # what a workflow depends on
         branch=json.dumps(branch),
         project=json.dumps(project),
         requirement=pin_latebind(),
-        workflow=_installed_commit() or f"v{__version__}",
+        workflow=find_commit() or f"v{__version__}",
         native=[target for target in native if target.runner],
         elsewhere=[target.rid for target in native if not target.runner],
         has_windows=any(target.system == "windows" for target in native),
@@ -108,6 +104,14 @@ def list_native_targets(tables: dict[str, Any]) -> list[Target]:
     options = tables.get("targets", {})
     included = [target for rid, target in targets().items() if rid in options.get("include", ())]
     return [target for target in included if options.get(target.rid, {}).get("toolchain", "zig") == "host"]
+
+
+def list_unrun_targets(tables: dict[str, Any]) -> list[str]:
+    """The targets that no job runs: GitHub has no runner, or only one with another C library."""
+    included = tables.get("targets", {}).get("include", ())
+    return [
+        rid for rid, target in targets().items() if rid in included and (not target.runner or target.libc == "musl")
+    ]
 
 
 def list_publishers(tables: dict[str, Any]) -> list[Publisher]:
@@ -160,25 +164,8 @@ def plan_tests(tables: dict[str, Any], folder: str) -> ProjectTests | None:
 
 
 def pin_latebind() -> str:
-    """What pip installs to get this latebind: its commit if it was installed from git, else its version."""
-    commit = _installed_commit()
-    extras = "latebind[native,verify]"
-    return f"{extras} @ git+https://github.com/{_REPOSITORY}@{commit}" if commit else f"{extras}=={__version__}"
-
-
-@cache
-def _installed_commit() -> str:
-    """The commit that pip installed, from a repository or a clone of it (PEP 610); "" for an index or a file."""
-    try:
-        text = distribution("latebind").read_text("direct_url.json") or "{}"
-    except PackageNotFoundError:
-        return ""
-    origin = json.loads(text)
-    commit = origin.get("vcs_info", {}).get("commit_id", "")
-    if "dir_info" in origin:
-        folder = Path(url2pathname(urlsplit(origin["url"]).path))
-        commit = ask_git(folder, "rev-parse", "HEAD") if (folder / ".git").exists() else ""
-    return commit if _COMMIT.fullmatch(commit) else ""
+    """What a workflow gives to pip: requirements with spaces between."""
+    return " ".join(list_requirements("native", "verify"))
 
 
 def list_outdated(text: str, tables: dict[str, Any], tests: str = "") -> list[Outdated]:
@@ -187,7 +174,7 @@ def list_outdated(text: str, tables: dict[str, Any], tests: str = "") -> list[Ou
     `tests` is as in render_workflow().
     """
     lines = text.splitlines()
-    now = render_workflow("", tables, branch="", tests=tests, reusable=f"{_REPOSITORY}/" in text)
+    now = render_workflow("", tables, branch="", tests=tests, reusable=f"{REPOSITORY}/" in text)
     jobs, wanted = _read_jobs(lines), _read_jobs(now.splitlines())
     included = frozenset(tables.get("targets", {}).get("include", ()))
     return sorted(
@@ -241,8 +228,8 @@ def _check_pins(lines: list[str]) -> Iterator[Outdated]:
         if match is None:
             continue
         name, release = match["name"], actions().get(match["name"])
-        if name.startswith(f"{_REPOSITORY}/"):
-            reference = _installed_commit() or f"v{__version__}"
+        if name.startswith(f"{REPOSITORY}/"):
+            reference = find_commit() or f"v{__version__}"
             if match["ref"] != reference:
                 yield Outdated(
                     line=number,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from latebind.backend.cmake import DESCRIBED, Build
-from latebind.backend.diagnostics import first_errors, relative
+from latebind.backend.diagnostics import first_errors, linker_advice, relative
 from latebind.backend.extension import Extension
 from latebind.backend.files import digest
 from latebind.backend.targets import Target
@@ -258,7 +258,7 @@ class NativeBuild:
             or (_UNLINK if links else "")
             or sources_advice(self.config, ended.output)
             or specific_advice
-            or f"Fix the error and run the command again. The whole log is {log}."
+            or f"{linker_advice(ended.output) or 'Fix the error and run the command again.'} The whole log is {log}."
         )
         return BuildError("\n".join(lines), advice=advice)
 

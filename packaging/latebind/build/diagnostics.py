@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import textwrap
 from pathlib import PurePosixPath
 
 from loadcheck.text import shell_word
@@ -19,6 +20,7 @@ _PYTHON_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*?[ `'\"]_*Py(?:[A-Z]
 _RAISED = re.compile(r"latebind\.(?:backend\.)?errors\.[^:]*: ")
 _NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
 _NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
+_QUOTED = re.compile(r"\[\d+ lines of output\]\n(.*?)\n\s*\[end of output\]", re.DOTALL)
 
 
 def provider_advice(output: str) -> str:
@@ -74,3 +76,9 @@ def own_words(output: str) -> str:
     lines = [line.strip() for line in output[raised[-1].end() :].splitlines()] if raised else []
     relevant = itertools.takewhile(lambda line: line and not line.startswith(("ERROR ", "error: ", "hint: ")), lines)
     return "\n  ".join(relevant)
+
+
+def find_hook_output(output: str) -> str:
+    """What the build backend printed, in the output of pip; "" where pip quotes none."""
+    found = _QUOTED.search(output)
+    return textwrap.dedent(found[1]).strip() if found else ""

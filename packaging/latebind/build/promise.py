@@ -71,8 +71,9 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
             f"package {package} lists {plural(len(missing), 'export')} that {stage.rid} lacks: "
             f"{', '.join(missing)}\n  {', '.join(path.name for path in libraries)} "
             f"{'exports' if len(libraries) == 1 else 'export'} {', '.join(exported[:_NAMED])}{more}",
-            f"Export {missing[0]} (default visibility, __declspec(dllexport)), or correct "
-            f"package.{package}.exports. Names with a wildcard need not match any symbol.",
+            f"Export {missing[0]} (default visibility, __declspec(dllexport)); latebind_exports() in CMakeLists.txt "
+            f"hides what matches none of its patterns. Or correct package.{package}.exports, in which names with "
+            "a wildcard need not match any symbol.",
             BuildError,
         )
 

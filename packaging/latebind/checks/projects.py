@@ -80,8 +80,8 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     profiles=("all",),
     because="Callers cannot find a function that the configuration promises.",
     example="liblatenn.so does not export latenn_load",
-    fix="Export the symbol, or correct the package's `exports`. A name with a wildcard in `exports` allows symbols, "
-    "but requires none.",
+    fix="Export the symbol: mark it in the sources, and in CMakeLists.txt, add it to latebind_exports(), which hides "
+    "what matches none of its patterns. Or correct the package's `exports`; a name with a wildcard requires nothing.",
 )
 def export_missing(package: Contents, policy: Policy) -> Hits:
     """A name without a wildcard in `exports` is a promise. If the export is missing, loading or the first call fails.
@@ -101,7 +101,7 @@ def export_missing(package: Contents, policy: Policy) -> Hits:
             yield Hit(
                 names=tuple(missing),
                 message=f"does not export {', '.join(missing)}, which the configuration lists",
-                evidence=some([f"exports {name}" for name in names]) or ("exports nothing",),
+                evidence=(f"exports {', '.join(some(names)) or 'nothing'}",),
                 inner=libraries[0][0].name,
             )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import Add, new_folder, open_project
+from latebind.commands.common import Add, describe_dist, new_folder, open_project
 from latebind.errors import LatebindError
 from loadcheck.cli import choose_checks, declare_audit, load_baseline, print_report
 
@@ -43,7 +43,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     if project is not None and not arguments.paths:
         if not project.dist.is_dir():
             raise LatebindError("there are no packages yet", where=str(project.dist), advice="Make them: latebind pack")
-        _describe_dist(project)
+        describe_dist(project)
     config = project.config if project else None
     policy = _make_policy(arguments, config)
     baseline = load_baseline(arguments, _find_baseline(config))
@@ -60,19 +60,6 @@ def _open_project(arguments: argparse.Namespace) -> Project:
     except NoProjectError as error:
         advice = "Name what to audit: latebind audit some.whl. Or name a project's folder: latebind -C FOLDER audit."
         raise LatebindError(error.message, where=error.where, advice=advice) from error
-
-
-def _describe_dist(project: Project) -> None:
-    """Report which packages dist/ lacks or has out of date, with the command that makes them."""
-    from latebind.pack.pack import inspect_dist
-    from latebind.system.log import LOG
-
-    present = inspect_dist(project)
-    if present.outdated:
-        again = ",".join(present.targets)
-        LOG.say(f"out of date in dist/: {', '.join(present.outdated)}\n  To pack again: latebind pack --target {again}")
-    if present.missing:
-        LOG.say(f"not in dist/: packages for {', '.join(present.missing)}\n  To pack all: latebind pack --target all")
 
 
 def _explain(code: str) -> None:

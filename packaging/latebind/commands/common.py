@@ -90,3 +90,16 @@ def lock_project(work: Callable[[argparse.Namespace, Project], int]) -> Command:
             return work(arguments, read_project(file, workdir))
 
     return command
+
+
+def describe_dist(project: Project) -> None:
+    """Report which packages dist/ lacks or has out of date, with the command that makes them."""
+    from latebind.pack.pack import inspect_dist
+    from latebind.system.log import LOG
+
+    present = inspect_dist(project)
+    if present.outdated:
+        again = ",".join(present.targets)
+        LOG.say(f"out of date in dist/: {', '.join(present.outdated)}\n  To pack again: latebind pack --target {again}")
+    if present.missing:
+        LOG.say(f"not in dist/: packages for {', '.join(present.missing)}\n  To pack all: latebind pack --target all")

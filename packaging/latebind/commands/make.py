@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind import __version__
 from latebind.commands.common import (
     Add,
     add_format,
@@ -21,8 +20,6 @@ from latebind.commands.common import (
 if TYPE_CHECKING:
     from latebind.backend.stage import Stage
     from latebind.config.project import Project
-
-_LATEBIND = f"latebind[native]=={__version__}"
 
 
 def declare_plan(add: Add) -> None:
@@ -79,7 +76,7 @@ def declare_cibuildwheel(add: Add) -> None:
         "--latebind",
         action="append",
         metavar="REQUIREMENT",
-        help=f"requirement that installs latebind; may be repeated (default: {_LATEBIND})",
+        help="requirement that installs latebind; may be repeated (default: this latebind)",
     )
 
 
@@ -187,7 +184,8 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 def _cibuildwheel(arguments: argparse.Namespace) -> int:
     from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
+    from latebind.installation import list_requirements
 
-    latebind = arguments.latebind or (_LATEBIND,)
+    latebind = arguments.latebind or list_requirements("native")
     print(cibuildwheel_config(open_project(arguments).config, arguments.package, *latebind), end="")
     return 0

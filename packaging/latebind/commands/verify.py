@@ -15,6 +15,7 @@ from latebind.commands.common import (
     add_machines,
     add_target,
     count,
+    describe_dist,
     lock_project,
     new_folder,
     open_project,
@@ -234,6 +235,7 @@ def _gate(arguments: argparse.Namespace) -> int:
 
     project = open_project(arguments)
     report = read_report(arguments.report or project.reports / "verify.json")
+    describe_dist(project)
     packages = list_package_files(project.dist) if project.dist.is_dir() else ()
     gate = judge_gate(project.config, report, arguments.level, packages)
     print(GATE_RENDERERS[arguments.format](gate), end="")

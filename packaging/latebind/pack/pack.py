@@ -204,8 +204,6 @@ def _list_outdated(ledger: Ledger, run: PackRun) -> list[str]:
         return list(ledger.record.packages)
     names = []
     for kind, job in plan.jobs:
-        if kind.after:
-            continue
         try:
             is_old = any(stage.manifest.source_hash != run.source_hash for stage in run.stages_of(job))
             if is_old or not ledger.is_current(job.name, _hash_package(run, kind, job)):

@@ -11,10 +11,11 @@ from latebind.backend.targets import Rid, host_rid
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.config.project import Project
 from latebind.errors import InputError, NotRun
+from latebind.system.log import LOG
 from latebind.tables.wheelkinds import own_abi_python
 from latebind.verify.cases.consumer import find_consumer, find_registry
-from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, questions
-from latebind.verify.cases.index import ask
+from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, move_lines, questions
+from latebind.verify.cases.index import ask, describe_older_latest
 from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
@@ -79,7 +80,16 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
     (folder / "home").mkdir(parents=True, exist_ok=True)
     tool = installer(folder / "home")
     lines = list_lines(config, request.rids, extent)
-    cases = expand_cases(lines, ask(questions(lines), tool, pythons[0].path, request.jobs, find_registry()))
+    answers = ask(questions(lines), tool, pythons[0].path, request.jobs, find_registry())
+    others = answers.list_other_pythons()
+    if others and not served:
+        pythons = _find_pythons(wanted, others)
+        lines = move_lines(lines, answers, [python.minor for python in pythons], host_rid())
+        new = set(questions(lines)).difference(answers.found, answers.trouble)
+        answers = answers.merge(ask(new, tool, pythons[0].path, request.jobs, find_registry()))
+    for note in describe_older_latest(answers, lambda question: ask([question], tool, pythons[0].path)):
+        LOG.say(note)
+    cases = expand_cases(lines, answers)
     if not cases:
         raise InputError(
             "there is nothing to verify",

@@ -195,9 +195,18 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
         outcome = try_case(bench, find_run(case, scenario(case.scenario)))
     state = passed_at(machine.level) if outcome.state.is_pass else outcome.state
     outcome = replace(outcome, state=state, seconds=round(time.monotonic() - started, 2), log=log)
+    _end_log(run.chosen.folder / log, outcome)
     LOG.say(_describe_end(outcome))
     run.memory.keep(outcome, key)
     return outcome
+
+
+def _end_log(log: Path, outcome: Outcome) -> None:
+    """Add the result to a test case's log, which has what programs printed; some test cases run none."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    text = outcome.reason if outcome.state is State.FAILED else outcome.summary
+    with log.open("a", encoding="utf-8") as stream:
+        stream.write(f"{outcome.state.value}{text and f': {text}'}\n")
 
 
 def _describe_end(outcome: Outcome) -> str:

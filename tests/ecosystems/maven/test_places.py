@@ -176,10 +176,52 @@ def test_a_folder_that_another_user_made_is_never_used(start, jars, top, user):
 @NEEDS_ROOT
 def test_a_temporary_folder_that_cannot_be_written_to_is_named_and_the_help_works(start, jars, top):
     ended = start(MAIN, options=[f"-Djava.io.tmpdir={top}"], user=USER)
-    assert "set -Djava.io.tmpdir to a folder that this user may write to" in ended.stderr, ended.stdout
+    assert "set -Djava.io.tmpdir to a folder that this user alone may write to" in ended.stderr, ended.stdout
     (top / "libtiny.so").write_bytes(members(jars[0])[LIBRARY])
     named = [f"-Djava.io.tmpdir={top}", f"-Dio.github.acme.tiny.library={top / 'libtiny.so'}"]
     assert start(MAIN, options=named, user=USER).stdout == f"{top}/libtiny.so\n"
     (top / "own").mkdir()
     os.chown(top / "own", USER, USER)
     assert start(MAIN, options=[f"-Djava.io.tmpdir={top / 'own'}"], user=USER).stdout.startswith(f"{top}/own/")
+
+
+def give(path, owner, mode, group=None):
+    path.mkdir(exist_ok=True)
+    os.chown(path, owner, owner if group is None else group)
+    path.chmod(mode)
+    return path
+
+
+OPEN = {
+    "everybody": (0, 0o777, None, "every user may write to"),
+    "a-group": (0, 0o775, STRANGER, "other users of its group may write to"),
+    "another-user": (STRANGER, 0o777, None, "another user owns"),
+    "another-user-with-a-sticky-bit": (STRANGER, 0o1777, None, "another user owns"),
+}
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize("user", [None, USER])
+@pytest.mark.parametrize("depth", [0, 1], ids=["itself", "above"])
+@pytest.mark.parametrize("name", OPEN)
+def test_a_temporary_folder_that_others_can_exchange_is_refused_and_the_help_works(
+    start, top, name, depth, user, monkeypatch
+):
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    owner, mode, group, reason = OPEN[name]
+    folder = give(top / "open\u202e\x85", owner, mode, group)
+    below = give(folder / "own", user or 0, 0o700) if depth else folder
+    if not depth and group:
+        below = give(folder, user or 0, mode, group)
+    ended = start(MAIN, options=[f"-Djava.io.tmpdir={below}"], user=user)
+    assert f"can exchange the folder: {reason} {top}/open\ufffd\ufffd\n" in ended.stderr, ended.stdout
+    assert list(below.glob("latebind-*")) == []
+    alone = give(top / "alone", user or 0, 0o700)
+    assert start(MAIN, options=[f"-Djava.io.tmpdir={alone}"], user=user).stdout.startswith(f"{alone}/latebind-")
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize(("mode", "group"), [(0o1777, 0), (0o3775, STRANGER), (0o775, 0), (0o775, USER)])
+def test_a_temporary_folder_in_which_others_change_nothing_is_used(start, top, mode, group):
+    folder = give(top / "shared", 0 if mode == 0o1777 else USER, mode, group)
+    assert start(MAIN, options=[f"-Djava.io.tmpdir={folder}"], user=USER).stdout.startswith(f"{folder}/latebind-")

@@ -60,7 +60,7 @@ ANSWERS = {
     ("linux-x64", "1.22.0"): ("1.22.0",),
     ("linux-x64", "1.20.*"): ("1.20.4",),
     # Another CPython has the minimum, so that it must be tried with that one.
-    ("linux-x64", "minimum"): "the index has no engine==1.19.*,>=1.19 for this target and Python",
+    ("linux-x64", "minimum"): "the index has no engine==1.19.*,>=1.19 for Python 3.11, only for 3.10",
     # Nobody can install the minimum, so that it is the first version that there is.
     ("linux-arm64", "minimum"): ("1.20.0",),
     ("linux-arm64", "1.19.2"): "the index has no engine==1.19.2 for this target and Python",
@@ -81,6 +81,9 @@ def test_what_the_index_answers_for_each_entry(tool):
     answers = ask(questions, tool, Path(sys.executable))
     said = {**answers.found, **{question: trouble.message for question, trouble in answers.trouble.items()}}
     assert said == questions
+    for entry, answer in (("minimum", "1.19.2"), ("latest", "1.31.0")):
+        of_library = replace(PLAIN, entry=entry, python="")  # whichever CPython the wheel is for
+        assert ask([of_library], tool, Path(sys.executable)).found == {of_library: (answer,)}
     assert {trouble.reason for trouble in answers.trouble.values()} == {"no-distribution"}
 
 

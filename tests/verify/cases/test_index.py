@@ -8,9 +8,12 @@ import pytest
 from packaging.version import Version
 
 from latebind.backend.targets import Rid, host_rid
+from latebind.config.file import load
 from latebind.errors import NotRun
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, requirement
+from latebind.verify.cases.expand import Extent, expand_cases, list_lines, move_lines, questions
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, describe_older_latest, requirement
 from latebind.verify.cases.installers import installer
+from tests.client import BOUND, write_client
 from tests.verify.release_index import serve, write_index, write_wheel
 
 
@@ -85,3 +88,50 @@ def test_the_minimum_is_the_first_version_that_a_target_has_for_any_python(tmp_p
     )
     says = "the newest onnxruntime that the index has for osx-x64 is 1.23.2, but 1.25 or newer is needed"
     assert {answers.trouble[asked].message for asked in older} == {says}
+
+
+@pytest.fixture
+def answers_of(tmp_path):
+    """Asks the index; skips where it does not answer."""
+    (tmp_path / "home").mkdir()
+
+    def ask_index(*questions):
+        answers = ask(questions, installer(tmp_path / "home"), Path(sys.executable))
+        if "no-index" in {error.reason for error in answers.trouble.values()}:
+            pytest.skip("not run: the package index cannot be reached")
+        return answers
+
+    return ask_index
+
+
+@pytest.mark.builds
+def test_the_minimum_for_older_pythons_alone_is_tried_with_one_of_them(answers_of, tmp_path):
+    text = BOUND.replace('"1.20"', '"1.19"') + '\n[verify]\npython = "native/tiny.c"\n'
+    config = load(write_client(tmp_path / "tiny", latebind=text) / "latebind.toml")
+    home = Rid("linux-x64")
+    lines = list_lines(config, [home], Extent(pythons={home: "3.13"}, home=home))
+    answers = answers_of(*questions(lines))
+    assert answers.list_other_pythons()[:2] == ("3.12", "3.11")
+    says = {trouble.message for question, trouble in answers.trouble.items() if question.entry == "minimum"}
+    assert says == {"the index has no onnxruntime==1.19.*,>=1.19 for Python 3.13, only for 3.8 to 3.12"}
+    for installed, chosen in (([], "3.12"), (["3.13", "3.11"], "3.11")):
+        moved = move_lines(lines, answers, installed, home)
+        asked = {question.python for question in questions(moved) if question.entry == "minimum"}
+        assert chosen in asked
+        cases = expand_cases(moved, answers.merge(answers_of(*questions(moved))))
+        minimum = next(case for case in cases if case.case.scenario == "works" and "minimum" in case.entries)
+        assert (minimum.case.consumer, minimum.case.version) == (f"python{chosen}", "1.19.2")
+    assert move_lines(lines, answers, [], Rid("win-x64")) == lines  # the machine of another target has one Python
+
+
+@pytest.mark.builds
+def test_an_older_python_does_not_hold_back_what_only_needs_the_library(answers_of):
+    held, free = replace(question("latest"), python="3.10"), replace(question("latest"), python="")
+    answers = answers_of(held, free)
+    assert answers.found[held] == ("1.23.2",)
+    assert Version(answers.found[free][0]) >= Version("1.32")
+    (note,) = describe_older_latest(answers, answers_of)
+    assert note.startswith("note: onnxruntime 1.23.2 is the latest for Python 3.10 on linux-x64; 1.3")
+    (again,) = describe_older_latest(answers_of(held), answers_of)
+    assert again == note
+    assert [*describe_older_latest(answers_of(question("latest")), answers_of)] == []

@@ -121,6 +121,16 @@ def test_a_wheel_for_another_processor_is_unpacked(tool, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_wheel_that_only_other_pythons_get_is_unpacked_for_its_library(tool, tmp_path):
+    wanted = ("msgspec==0.9.0", tmp_path / "out", Rid("linux-x64"), tmp_path / "log")  # for CPython 3.8 to 3.10
+    if sys.version_info >= (3, 11):
+        with not_run("no-distribution"):
+            tool.unpack(*wanted)
+    tool.unpack(*wanted, for_any=True)
+    assert list((tmp_path / "out" / "msgspec").glob("*x86_64*.so"))
+
+
+@pytest.mark.slow
 def test_what_the_index_does_not_have_is_not_run(tool, tmp_path):
     tool.create(tmp_path / "env", BASE, tmp_path / "log")
     with not_run("no-distribution"):

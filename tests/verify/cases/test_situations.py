@@ -157,6 +157,11 @@ def copy_in(name, version):
     return {f"{name}/libneighbour.so": "", f"{name}/libonnxruntime.so.{version}": version}
 
 
+def give_path(path, root):
+    """What a situation has whose consumer is given an explicit path, below a root of the test case."""
+    return {"arguments": ("--runtime-path", path), "roots": [root], "values": {"path": path}}
+
+
 NEW, OLD, VARIABLE = "1.31.1", "1.19.2", "ONNXRUNTIME_LIB_PATH"
 PLAIN = ("libonnxruntime.so", "libonnxruntime.so.1")
 SET_UPS = {
@@ -184,56 +189,18 @@ SET_UPS = {
         },
         copy_in("other", OLD),
     ),
-    "path": (
-        {
-            "arguments": ("--runtime-path", f"Z:work/given/libonnxruntime.so.{NEW}"),
-            "roots": ["given"],
-            "values": {"path": f"Z:work/given/libonnxruntime.so.{NEW}"},
-        },
-        copy_in("given", NEW),
-    ),
-    "path-folder": (
-        {"arguments": ("--runtime-path", "Z:work/given"), "roots": ["given"], "values": {"path": "Z:work/given"}},
-        copy_in("given", NEW),
-    ),
-    "path-relative": (
-        {
-            "arguments": ("--runtime-path", f"given/libonnxruntime.so.{NEW}"),
-            "roots": ["home/given"],
-            "values": {"path": f"given/libonnxruntime.so.{NEW}"},
-        },
-        copy_in("home/given", NEW),
-    ),
-    "path-odd": (
-        {
-            "arguments": ("--runtime-path", f"Z:work/{ODD}/libonnxruntime.so.{NEW}"),
-            "roots": [ODD],
-            "values": {"path": f"Z:work/{ODD}/libonnxruntime.so.{NEW}"},
-        },
-        copy_in(ODD, NEW),
-    ),
+    "path": (give_path(f"Z:work/given/libonnxruntime.so.{NEW}", "given"), copy_in("given", NEW)),
+    "path-folder": (give_path("Z:work/given", "given"), copy_in("given", NEW)),
+    "path-relative": (give_path(f"given/libonnxruntime.so.{NEW}", "home/given"), copy_in("home/given", NEW)),
+    "path-odd": (give_path(f"Z:work/{ODD}/libonnxruntime.so.{NEW}", ODD), copy_in(ODD, NEW)),
     "environment": (
         {"environment": {VARIABLE: f"Z:work/given/libonnxruntime.so.{NEW}"}, "roots": ["given"]},
         copy_in("given", NEW),
     ),
     "decoy": ({"environment": {"LD_LIBRARY_PATH": "Z:work/decoy"}}, {f"decoy/{name}": OLD for name in PLAIN}),
     "decoy-system": ({"action": ("--plant", f"Z:cache/linux-x64/{OLD}/libonnxruntime.so.{OLD}")}, {}),
-    "path-wrong": (
-        {
-            "arguments": ("--runtime-path", "Z:work/nowhere/libonnxruntime.so"),
-            "roots": ["nowhere"],
-            "values": {"path": "Z:work/nowhere/libonnxruntime.so"},
-        },
-        {},
-    ),
-    "not-a-library": (
-        {
-            "arguments": ("--runtime-path", "Z:work/given/libonnxruntime.so"),
-            "roots": ["given"],
-            "values": {"path": "Z:work/given/libonnxruntime.so"},
-        },
-        {"given/libonnxruntime.so": ""},
-    ),
+    "path-wrong": (give_path("Z:work/nowhere/libonnxruntime.so", "nowhere"), {}),
+    "not-a-library": (give_path("Z:work/given/libonnxruntime.so", "given"), {"given/libonnxruntime.so": ""}),
     "environment-wrong": (
         {
             "environment": {VARIABLE: "Z:work/nowhere/libonnxruntime.so"},

@@ -71,6 +71,7 @@ def test_a_good_run_passes_and_its_summary_counts_the_cases(passed, failed, summ
         ({"report": RuntimeReport("1.30.0")}, "bound runtime 1.30.0, expected 1.31.1", "load"),
         ({"libraries": ()}, "did not report which libraries", "load"),
         ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside", "load"),
+        ({"libraries": ("/environment2/lib/x.so",)}, "/environment2/lib/x.so was loaded from outside", "load"),
     ],
 )
 def test_a_bad_run_fails_with_what_was_seen_and_how_far_it_came(fields, message, phase):
@@ -159,9 +160,13 @@ CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/e
         ({"path": ("/home/user/.local/lib/python3.11/site-packages",)}, "was on sys.path"),
         ({"variables": ("PYTHONPATH",)}, "the variable PYTHONPATH was set"),
         ({"variables": ("LD_PRELOAD",)}, "the variable LD_PRELOAD was set"),
+        ({"libraries": ("/environment2/x.so",)}, "/environment2/x.so was mapped, from outside /environment"),
+        ({"libraries": ("/environment2/libonnxruntime.so",)}, "a file of the runtime, was mapped from outside"),
+        ({"path": ("/base2/lib",)}, "/base2/lib was on sys.path"),
         ({"libraries": ("/lib/libonnxruntime.so.1.19.2",)}, "a file of the runtime, was mapped from outside"),
         ({"libraries": ("C:\\windows\\system32\\onnxruntime.dll",)}, "a file of the runtime, was mapped from outside"),
         ({"libraries": ("C:\\windows\\system32\\kernel32.dll",)}, ""),
+        ({"libraries": ("/System/Library/Frameworks/A.framework/A",)}, ""),
     ],
 )
 def test_an_environment_that_is_not_clean_fails_the_case(fields, message):

@@ -198,7 +198,8 @@ def _refuse_unbuildable(root: Path, name: str) -> None:
         raise BuildError(
             f"{name} would have no pyproject.toml at its root, and installers could not build it",
             where=name,
-            advice="Add it to the files that [tool.hatch.build.targets.sdist] selects in the wheel's pyproject.toml.",
+            advice="In the wheel's pyproject.toml, let [tool.hatch.build.targets.sdist] select it, without `sources` "
+            "for it.",
         )
     outside = [path for path in forced_includes(root) if not path.resolve().is_relative_to(root.resolve())]
     if outside:

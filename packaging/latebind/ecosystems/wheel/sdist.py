@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from latebind.backend.cache import callers_home
-from latebind.build.diagnostics import own_words
+from latebind.build.diagnostics import find_hook_output, own_words
 from latebind.errors import LatebindError, NotRun, ToolError
 from latebind.filenames import sdist_file
 from latebind.model import Artifact, Outcome, State
@@ -30,6 +30,14 @@ _OF_UV = {
 """uv's settings of the index that pip has under another name."""
 _NO_INDEX = ("Could not fetch URL", "Retrying (Retry(", "Max retries exceeded", "No matching distribution found for")
 """What pip prints when the index does not answer, or lacks a build requirement."""
+
+_ABSENT = ("No such file", "no such file", "does not exist", "doesn't exist", "not found", "Cannot find", "cannot find")
+"""What CMake and compilers print about a file that is not there."""
+_ADVICE = "An sdist has native.source, the wheel's folder and latebind.toml: move what the build reads there."
+_REPEAT = (
+    "pip builds an sdist with this machine's own compiler. To do the same without pip, write "
+    'toolchain = "host" below [targets.{}] of latebind.toml, and run: latebind build'
+)
 
 
 def run_sdist_case(bench: Bench) -> Outcome:
@@ -72,12 +80,13 @@ def _build_wheel(bench: Bench, environment: Environment, sdist: Artifact) -> Pat
     try:
         run(argv, cwd=bench.work, env=_pip_environment(bench, environment), timeout=_BUILD_LIMIT, log=bench.log)
     except ToolError as error:
-        words = own_words(error.message)
+        words = own_words(error.message) or find_hook_output(error.message)
         if not words and any(phrase in error.message for phrase in _NO_INDEX):
             raise NotRun("no-index", f"pip could not get the build requirements: {error.message}") from error
+        is_about_files = not words or any(phrase in words for phrase in _ABSENT)
         raise LatebindError(
             f"pip cannot build {sdist.path.name}: {words or error.message}",
-            advice="An sdist has native.source, the wheel's folder and latebind.toml: move what the build reads there.",
+            advice=_ADVICE if is_about_files else _REPEAT.format(bench.case.target),
         ) from error
     if sha256(sdist.path) != sdist.sha256:
         raise LatebindError(f"{sdist.path.name} changed while it was verified", advice="Run the command again.")

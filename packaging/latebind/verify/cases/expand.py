@@ -15,7 +15,7 @@ from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.model import Case
 from latebind.verify.cases.consumer import Consumer, find_wanted, name_consumers
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, ForOtherPythons, Question
 from latebind.verify.cases.scenarios import COMPUTING, IN_C, PYTHON, SCENARIOS, Need, Scenario
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Line:
             minimum=runtime.traits.floor if below else runtime.traits.python.oldest_of(name, runtime.minimum),
             entry=self.entry,
             target=self.subject.platform.rid,
-            python=self.python,
+            python=self.python if npm or who.has_interpreters else "",
             npm=npm,
             prereleases=self.prereleases,
         )
@@ -150,6 +150,27 @@ def questions(lines: Iterable[Line]) -> list[Question]:
     """Everything that the index must be asked before the test cases are known."""
     asked = [(line, question) for line in lines if (question := line.question) is not None]
     return [*(question for _, question in asked), *(_ask_oldest(line, question) for line, question in asked)]
+
+
+def move_lines(lines: Iterable[Line], answers: Answers, pythons: Iterable[str], home: Rid) -> tuple[Line, ...]:
+    """The lines, with another CPython where the index has the version for others only.
+
+    It is one of `pythons`, which are installed on `home`, or the newest that there is a version for.
+    """
+    return tuple(_move(line, answers, tuple(pythons)) if _can_move(line, home) else line for line in lines)
+
+
+def _can_move(line: Line, home: Rid) -> bool:
+    """Whether the packages work with any CPython, and this machine runs it."""
+    return line.python == line.subject.python and line.subject.platform.rid == home
+
+
+def _move(line: Line, answers: Answers, pythons: tuple[str, ...]) -> Line:
+    question = line.question
+    trouble = answers.trouble.get(question) if question is not None else None
+    if not isinstance(trouble, ForOtherPythons):
+        return line
+    return replace(line, python=next((minor for minor in trouble.pythons if minor in pythons), trouble.pythons[0]))
 
 
 def expand_cases(lines: Iterable[Line], answers: Answers) -> tuple[ConfiguredCase, ...]:
@@ -345,7 +366,7 @@ def _ask_oldest(line: Line, question: Question) -> Question:
         minimum=wheels.oldest_of(name, runtime.minimum),
         entry="minimum",
         target=question.target,
-        python=line.subject.python,
+        python=line.subject.python if question.python else "",
     )
 
 

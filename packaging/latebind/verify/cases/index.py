@@ -6,21 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from packaging.version import Version
 
 from latebind.backend.targets import Rid
 from latebind.errors import NotRun
 from latebind.system.parallel import each
-
-if TYPE_CHECKING:
-    from latebind.verify.cases.installers import Installer
+from latebind.verify.cases.installers import PYTHONS, Installer
 
 BELOW_FLOOR = "<"
 """Stands for the newest release below the floor."""
-_PYTHONS = tuple(f"3.{minor}" for minor in range(8, 16))
-"""The CPythons that wheels of a runtime may be for."""
 EACH_MINOR = "each-minor"
 """Stands for the newest release of each minor version between the floor and the latest."""
 
@@ -34,11 +30,22 @@ class Question:
     entry: str
     target: Rid
     python: str
-    """The minor version of the interpreter: `3.11`."""
+    """The minor version of the interpreter: `3.11`; "" where only the library in the wheel matters, for any CPython."""
     npm: bool = False
     """Whether npm's registry is asked."""
     prereleases: bool = False
     """With the entry `latest`: whether the newest pre-release is another answer, if it is newer."""
+
+
+class ForOtherPythons(NotRun):
+    """The index has a version, but not for the interpreter."""
+
+    def __init__(self, question: Question, pythons: tuple[str, ...]) -> None:
+        some = f"{pythons[-1]} to {pythons[0]}" if pythons[1:] else pythons[0]
+        lacking = f"the index has no {requirement(question)} for Python {question.python}, only for {some}"
+        super().__init__("no-distribution", lacking)
+        self.pythons = pythons
+        """Those that it is for, the newest first."""
 
 
 Registry = Callable[[Question, Path], tuple[str, ...]]
@@ -56,6 +63,15 @@ class Answers:
         """The oldest version from the minimum on, "" where there is none."""
         return next(iter(self.found.get(replace(question, entry="minimum"), ())), "")
 
+    def list_other_pythons(self) -> tuple[str, ...]:
+        """The CPythons that the index has versions for which it lacks for the ones that were asked about."""
+        troubles = (trouble for trouble in self.trouble.values() if isinstance(trouble, ForOtherPythons))
+        return tuple(dict.fromkeys(python for trouble in troubles for python in trouble.pythons))
+
+    def merge(self, others: Answers) -> Answers:
+        """These answers and others, to other questions."""
+        return Answers(found={**self.found, **others.found}, trouble={**self.trouble, **others.trouble})
+
 
 def ask(
     questions: Iterable[Question],
@@ -72,6 +88,21 @@ def ask(
         found={question: answer for question, answer in answers.items() if not isinstance(answer, NotRun)},
         trouble={question: answer for question, answer in answers.items() if isinstance(answer, NotRun)},
     )
+
+
+def describe_older_latest(answers: Answers, more: Callable[[Question], Answers]) -> Iterator[str]:
+    """A note for each latest version that a newer one follows, which has no wheel for the interpreter."""
+    for question, versions in answers.found.items():
+        if question.entry != "latest" or question.npm or not question.python:
+            continue
+        any_python = replace(question, python="", prereleases=False)
+        newest = (answers.found.get(any_python) or more(any_python).found.get(any_python, versions))[0]
+        if Version(newest) > Version(versions[0]):
+            yield (
+                f"note: {question.distribution} {versions[0]} is the latest for Python {question.python} on "
+                f"{question.target}; {newest} has no wheel for it\n"
+                "  help: to verify with the newest, install latebind with a newer Python"
+            )
 
 
 def _ask(asked: _Asked, npm: Registry | None) -> tuple[str, ...] | NotRun:
@@ -105,10 +136,11 @@ class _Asked(NamedTuple):
         try:
             return (self._resolve(requirement(question)),)
         except NotRun as error:
-            others = (other for other in _PYTHONS if other != question.python)
-            is_absent = error.reason == "no-distribution" and question.entry == "minimum"
-            if not is_absent or any(self._find(requirement(question), other) for other in others):
+            if error.reason != "no-distribution" or question.entry != "minimum":
                 raise
+            others = (other for other in reversed(PYTHONS) if question.python and other != question.python)
+            if found := tuple(other for other in others if self._find(requirement(question), other)):
+                raise ForOtherPythons(question, found) from error
             if first := next(self._list_minors(), ""):
                 return (first,)
             raise
@@ -141,7 +173,12 @@ class _Asked(NamedTuple):
             return ""
 
     def _resolve(self, wanted: str, minor: str = "") -> str:
-        return self.installer.resolve(wanted, self.python, self.question.target, minor or self.question.python)
+        """The version for a requirement and a CPython; without one, what the newest gets. Raises NotRun."""
+        if named := minor or self.question.python:
+            return self.installer.resolve(wanted, self.python, self.question.target, named)
+        if found := next(filter(None, (self._find(wanted, python) for python in reversed(PYTHONS))), ""):
+            return found
+        raise NotRun("no-distribution", f"the index has no {wanted} for this target")
 
 
 def requirement(question: Question) -> str:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 UV_REQUIREMENT = "uv>=0.8.16"
 """The first uv with a name for each target's platform."""
+PYTHONS = tuple(f"3.{minor}" for minor in range(8, 16))
+"""The CPythons that wheels of a runtime may be for."""
 NEWEST_MACOS = "26.0"
 """Wheels for older ones fit, too. Which macOS a runtime's wheels need differs from version to version."""
 _CREATE_LIMIT, _INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 600.0, 120.0
@@ -168,10 +170,21 @@ class Installer:
             argv: list[str | Path] = [*_BINARY, *self._place(folder, into, Path(scratch)), *more]
             self._fetch(argv, tuple(requirements), log)
 
-    def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path) -> None:
-        """Unpack one wheel for a target into a folder, without its dependencies. Raises NotRun as `install` does."""
+    def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path, *, for_any: bool = False) -> None:
+        """Unpack one wheel for a target into a folder, without its dependencies. Raises NotRun as `install` does.
+
+        It is for this CPython; with `for_any`, if there is none, for the newest that the index has it for.
+        """
         argv: list[str | Path] = ["--no-deps", *_BINARY, "--target", folder, *_uv_platform(rid)]
-        self._fetch([*argv, *self._python(Path(sys.executable))], (requirement,), log)
+        newest_first: list[list[str | Path]] = [["--python-version", minor] for minor in reversed(PYTHONS)]
+        choices = [self._python(Path(sys.executable)), *(newest_first if for_any else ())]
+        for choice in choices[:-1]:
+            try:
+                return self._fetch([*argv, *choice], (requirement,), log)
+            except NotRun as error:
+                if error.reason != "no-distribution":
+                    raise
+        return self._fetch([*argv, *choices[-1]], (requirement,), log)
 
     def install_from(self, registry: str, folder: Path, requirements: Sequence[str], log: Path) -> None:
         """Install from another index, too. Raises NotRun as `install` does."""

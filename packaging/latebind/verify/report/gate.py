@@ -256,7 +256,14 @@ def _describe_blocker(report: Report, result: CaseResult, level: Level) -> Block
     if result.outcome is State.FAILED:
         why = f"failed: {words(report, result)}"
         return Blocker(subject=result.id, why=why, fix=f"Read {result.log}, fix the cause, and run: latebind verify")
-    fix = _run_elsewhere(result.target)
+    minor = result.consumer.removeprefix(PYTHON)
+    fixes = {
+        "no-interpreter": f"Run: uv python install {minor}, and then: latebind verify. Or, if the packages are not for "
+        f"Python {minor}, write a newer minimum below [[runtime]] of latebind.toml.",
+        "no-distribution": "Below [[runtime]] of latebind.toml, write a minimum that the index has for this target and "
+        "Python.",
+    }
+    fix = fixes.get(result.reason, "") * (result.outcome is State.NOT_RUN) or _run_elsewhere(result.target)
     if result.outcome.is_pass:
         return Blocker(subject=result.id, why=f"{result.outcome.value}; the gate requires the level {level}", fix=fix)
     return Blocker(subject=result.id, why=words(report, result), fix=fix)

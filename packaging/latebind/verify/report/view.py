@@ -35,6 +35,7 @@ _WHATS = {
     "no-node": "Node.js with npm",
     "no-program": "the programs that their summaries name",
     "no-index": "a package index that can be reached",
+    "no-distribution": "versions that the index has for this Python and target",
     "no-compiler": "a C compiler",
     "no-interpreter": "the CPythons that their names have",
     "no-device": "a device for the execution provider",

@@ -257,7 +257,8 @@ def try_case(bench: Bench, run_case: Callable[[Bench], Outcome]) -> Outcome:
     try:
         outcome = run_case(bench)
     except NotRun as error:
-        return Outcome(case=bench.case, state=State.NOT_RUN, reason=error.reason, summary=error.message)
+        summary = ". ".join(filter(None, (error.message, error.advice)))
+        return Outcome(case=bench.case, state=State.NOT_RUN, reason=error.reason, summary=summary)
     except ANY_ERROR as error:
         if any(phrase in str(error) for phrase in _NO_ROOM_WORDS):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(bench.log)) from error

@@ -177,7 +177,7 @@ def _find_misplaced(case: Case, ended: ConsumerRun, expectation: Expectation, *,
     if target(case.target).lists_libraries and case.runtime and not ended.result.libraries:
         problems.append("the consumer did not report which libraries it had loaded")
     inside = _inside(expectation.roots)
-    strangers = [path for path in ended.result.libraries if not path.startswith(inside)]
+    strangers = [path for path in ended.result.libraries if not _is_below(path, inside)]
     return problems + [f"{path} was loaded from outside {expectation.roots[0]}" for path in strangers]
 
 
@@ -188,13 +188,13 @@ def _inside(roots: Sequence[str]) -> tuple[str, ...]:
 def _find_leftovers(view: ProcessView, expectation: Expectation, preload: str) -> list[str]:
     """What a clean environment would not have: foreign entries of sys.path, libraries, variables."""
     inside_roots, root = _inside(expectation.roots), expectation.roots[0]
-    inside = (*inside_roots, *(_inside((expectation.base,)) if expectation.base else ()), *_SYSTEM)
+    inside = (*inside_roots, *(_inside((expectation.base,)) if expectation.base else ()))
     problems = [f"{path} was mapped, from outside {root}" for path in view.libraries if not _is_in(path, inside)]
     problems += [
         f"{path}, a file of the runtime, was mapped from outside {root}"
         for path in view.libraries
         if any(fnmatch(re.split(r"[\\/]", path)[-1].lower(), glob) for glob in expectation.runtime)
-        and not path.startswith(inside_roots)
+        and not _is_below(path, inside_roots)
     ]
     problems += [f"{path} was on sys.path" for path in view.path if path not in _WORKING and not _is_in(path, inside)]
     leaks = [name for name in view.variables if name.startswith("PYTHON") or name in (*_LEAKS, preload)]
@@ -202,7 +202,13 @@ def _find_leftovers(view: ProcessView, expectation: Expectation, preload: str) -
 
 
 def _is_in(path: str, inside: Sequence[str]) -> bool:
-    return path.startswith(tuple(inside)) or path.lower().startswith(_SYSTEM)
+    return _is_below(path, inside) or any(text.startswith(_SYSTEM) for text in (path, path.lower()))
+
+
+def _is_below(path: str, folders: Sequence[str]) -> bool:
+    """Whether a path is one of the folders, or in one: `/environment2` is not in `/environment`."""
+    starts = (folder.rstrip("/\\") for folder in folders)
+    return path in folders or any(path.startswith((f"{start}/", f"{start}\\")) for start in starts)
 
 
 def _check_refusal(expectation: Expectation, ended: ConsumerRun) -> list[str]:

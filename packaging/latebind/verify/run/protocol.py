@@ -30,6 +30,12 @@ _LINES = 8
 _RUNS = {"--fork": 3}
 """How often main() is called; in threads, as often as the word after the action says."""
 _ADVICE = f"{DOCS}/consumers.md describes what a consumer writes."
+_HIDDEN = re.compile(r"undefined symbol: |symbol not found|dlsym\(.*\): |function '\w+' not found|EntryPointNotFound")
+"""What ctypes, ld.so, dyld and .NET say about a function that a library does not export."""
+_EXPORTS = (
+    "If it is a function of your library, export it: mark it in the sources, and add it to latebind_exports() in "
+    "CMakeLists.txt, which hides what matches none of its patterns."
+)
 
 
 class CaseFailure(msgspec.Struct, frozen=True):
@@ -196,13 +202,18 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
             raw = result.read_bytes()
         except OSError as error:
             text = f"{name} {ending(ended.returncode)} and wrote no result"
-            why = advice if advice and is_crash(ended.returncode) else _ADVICE
+            why = advice if advice and is_crash(ended.returncode) else _advise(ended.output)
             raise InputError(with_output(text, ended.output), advice=why) from error
         parsed = with_record(read_result(raw, name), record)
     for reason, message in (("no-device", parsed.no_device), ("no-host", parsed.no_host)):
         if message and ended.returncode == ALL_PASSED:
             raise NotRun(reason, message)
     return ConsumerRun(status=ended.returncode, output=ended.output, result=parsed)
+
+
+def _advise(output: str) -> str:
+    """What to do about a consumer that wrote no result."""
+    return _EXPORTS if _HIDDEN.search(output) else _ADVICE
 
 
 def with_output(text: str, output: str) -> str:

@@ -196,7 +196,7 @@ class Supply:
         folder = self.folder / "runtimes" / f"{name}-{version}-{rid}"
         with self.once(folder) as aside:
             if aside is not None:
-                self.installer.unpack(f"{name}=={version}", aside, rid, self.folder / "runtimes.log")
+                self.installer.unpack(f"{name}=={version}", aside, rid, self.folder / "runtimes.log", for_any=True)
         return runtime_libraries(runtime, folder, rid)[0]
 
     def share(self, key: str, log: Path, make: Callable[[Path, Path], object]) -> Path:
