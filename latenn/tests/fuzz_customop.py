@@ -61,9 +61,9 @@ class Chunk:
 
 def make_site(folder: Path) -> Path:
     """Build latenn for this machine and unpack its wheels, as `pip install --target` leaves them."""
+    from latebind.backend.targets import host_rid  # noqa: PLC0415
     from latebind.config.project import read_project  # noqa: PLC0415  # a given site needs no build
     from latebind.pack.make import pack  # noqa: PLC0415
-    from latebind.backend.targets import host_rid  # noqa: PLC0415
 
     packed = pack(read_project(ROOT / "latenn" / "latebind.toml", folder), [host_rid()])
     for artifact in packed.artifacts:

@@ -9,6 +9,7 @@ import lief
 import pytest
 
 from latebind.backend import zig
+from latebind.backend.fill import fill
 from latebind.backend.stage import open_stage
 from latebind.backend.targets import host_rid, target
 from latebind.backend.toolchain import toolchain
@@ -19,7 +20,6 @@ from latebind.build.recipe import hash_sources
 from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError, NotRun
-from latebind.fill import fill
 from loadcheck.binary.read import read_image
 from tests.backend.test_indirect import USER, list_names
 from tests.support.client import (

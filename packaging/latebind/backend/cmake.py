@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 
-from latebind.backend.codemodel import list_installed_targets, request_codemodel
-from latebind.backend.diagnostics import first_errors, relative
+from latebind.backend.diagnostics import first_errors, linker_advice, relative
 from latebind.backend.errors import BuildError
 from latebind.backend.extension import Extension
 from latebind.backend.files import digest, write_changed
+from latebind.backend.installers import list_installed_targets, request_targets
 from latebind.backend.recipe import CONFIG, NativeRecipe, Value
 from latebind.backend.run import run, tail
 from latebind.backend.stub import IN_FRONT, install_stub
@@ -112,7 +112,7 @@ def build_component(
     tree.mkdir(parents=True, exist_ok=True)
     write_changed(_list_below(generated, DESCRIBED), tree / DESCRIBED)
     for stub in build.recipe.stubs:
-        with tempfile.TemporaryDirectory(dir=build.folder) as folder:
+        with TemporaryDirectory(dir=build.folder) as folder:
             install_stub(
                 stub,
                 _list_below(generated, f"stubs/{stub.name}"),
@@ -124,11 +124,11 @@ def build_component(
                 prefix=build.stub_prefix(stub.name),
             )
     modules = python.configure(build.folder / "python") if python else ["-DLATEBIND_PYTHON_KIND=none"]
+    request_targets(tree)
     arguments = [f"-DCMAKE_MAKE_PROGRAM={require('ninja')}", *build.arguments(tree, modules)]
-    request_codemodel(tree)
     with build.toolchain.first_use(build.target, build.floor, tree, files):
         _run(build, tree, [cmake, "-S", build.source, "-B", tree, "-G", "Ninja", *arguments])
-        made = list_installed_targets(tree, component)
+        made = list_installed_targets(tree, component)  # of the packages of a project, an sdist has one
         _run(build, tree, [cmake, "--build", tree, *(["--target", *made] if made else [])])
     _run(build, tree, [cmake, "--install", tree, "--component", component, "--prefix", prefix / component])
     build.toolchain.finish(build.target, prefix)
@@ -141,7 +141,11 @@ def _run(build: Build, tree: Path, argv: Sequence[str | Path]) -> None:
         root = build.native.parent
         errors = first_errors(ended.output, root, build.source)
         failed = f"the native build for {build.target.rid} failed with status {ended.status}"
-        raise BuildError("\n".join([*errors, failed, tail(relative(ended.output, root))]))
+        with NamedTemporaryFile(prefix=f"{build.target.rid}-", suffix=".log", delete=False) as log:
+            log.write(ended.output.encode())
+        advice = linker_advice(ended.output) or "Fix the error and run the command again."
+        text = "\n".join([*errors, failed, tail(relative(ended.output, root))])
+        raise BuildError(text, advice=f"{advice} The whole log is {log.name}.")
 
 
 def _list_below(texts: Mapping[str, str], folder: str) -> dict[str, str]:

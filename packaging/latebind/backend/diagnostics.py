@@ -20,6 +20,7 @@ _CMAKE = re.compile(
 _LINKER = re.compile(
     r"^(?:\S+: )?(error: .+|.*undefined reference to .+|.*Undefined symbols.*|LINK : fatal error .+)$", re.MULTILINE
 )
+_FUNCTION_WANTED = re.compile(r"undefined (?:reference to|symbol:) [`']?(\w+)")
 _SHOWN = 5
 
 
@@ -35,6 +36,17 @@ def first_errors(output: str, root: Path, cmake_source: Path) -> list[str]:
         located.append((match.start(), f"{file}:{match['line']}: error: {' '.join(match['text'].split())}"))
     errors = [text for _, text in sorted(located)] or [match[1].strip() for match in _LINKER.finditer(output)]
     return [relative(text, root) for text in dict.fromkeys(errors)][:_SHOWN]
+
+
+def linker_advice(output: str) -> str:
+    """What to do when a library lacks a function that no library of the link has; "" for other errors."""
+    found = _FUNCTION_WANTED.search(output)
+    if found is None:
+        return ""
+    return (
+        f"Name the library that has {found[1]} in target_link_libraries(): m for the functions of <math.h>, which zig "
+        "finds by itself and other compilers do not."
+    )
 
 
 def relative(text: str, root: Path) -> str:

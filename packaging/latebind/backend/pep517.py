@@ -10,8 +10,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from hatchling import build as hatchling
@@ -67,18 +65,8 @@ def _settings(settings: Settings) -> Iterator[None]:
         _apply(settings or {})
         yield
     except LatebindError as error:
-        sys.stderr.write(f"error: {_keep_logs(str(error))}\n")
+        sys.stderr.write(f"error: {error}\n")
         raise SystemExit(error.exit_status) from None
-
-
-def _keep_logs(text: str) -> str:
-    """A message, with the logs that it names copied: the installer deletes the folder that they are in."""
-    for log in Path("build").resolve().glob("*.log"):
-        if str(log) in text:
-            with NamedTemporaryFile(prefix=f"{log.stem}-", suffix=".log", delete=False) as kept:
-                kept.write(log.read_bytes())
-            text = text.replace(str(log), kept.name)
-    return text
 
 
 def _apply(settings: Mapping[str, Any]) -> None:

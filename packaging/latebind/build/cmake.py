@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from latebind.backend.cmake import DESCRIBED, Build
-from latebind.backend.diagnostics import first_errors, relative
+from latebind.backend.diagnostics import first_errors, linker_advice, relative
 from latebind.backend.extension import Extension
 from latebind.backend.files import digest
 from latebind.backend.targets import Target
@@ -27,7 +27,6 @@ from latebind.build.codemodel import (
 )
 from latebind.build.diagnostics import (
     headers_advice,
-    linker_advice,
     module_advice,
     provider_advice,
     without_commands,

@@ -18,7 +18,6 @@ _HEADER_WANTED = re.compile(
 """Of Clang and GCC; of CMake for a variable of find_path()."""
 _PYTHON_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*?[ `'\"]_*Py(?:[A-Z]\w*)?_\w+", re.IGNORECASE)
 _RAISED = re.compile(r"latebind\.(?:backend\.)?errors\.[^:]*: ")
-_FUNCTION_WANTED = re.compile(r"undefined (?:reference to|symbol:) [`']?(\w+)")
 _NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
 _NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
 _QUOTED = re.compile(r"\[\d+ lines of output\]\n(.*?)\n\s*\[end of output\]", re.DOTALL)
@@ -46,17 +45,6 @@ def module_advice(output: str) -> str:
         "The interpreter provides CPython's functions at run time. Make a Python module with pybind11_add_module(), "
         "Python_add_library() or add_library(NAME MODULE ...), or link Python::Module. LATEBIND_ALLOW_UNDEFINED = true "
         "below [native.define] allows undefined symbols in every library for Linux."
-    )
-
-
-def linker_advice(output: str) -> str:
-    """What to do when a library lacks a function that no library of the link has; "" for other errors."""
-    found = _FUNCTION_WANTED.search(output)
-    if found is None:
-        return ""
-    return (
-        f"Name the library that has {found[1]} in target_link_libraries(): m for the functions of <math.h>, which zig "
-        "finds by itself and other compilers do not."
     )
 
 
