@@ -1,11 +1,7 @@
 #!/bin/sh
 # Builds OpenMM's CUDA plugin from a clone of openmm/openmm with latebind's stubs, and tries it in the wheel of PyPI:
 # without a driver, then with a stand-in for the driver, and NVRTC of CUDA 12, of 13, and none.
-<<<<<<<< HEAD:examples/stubs/openmm.sh
-#     examples/stubs/openmm.sh CLONE LATEBIND UV FOLDER
-========
 #     examples/stubs/projects/openmm.sh CLONE LATEBIND UV FOLDER
->>>>>>>> names:examples/stubs/projects/openmm.sh
 # The headers are those of CUDA 12: a program for CUDA 13 asks the driver for functions that older drivers lack.
 set -eu
 clone=$1 latebind=$2 uv=$3 folder=$4 here=$(cd "$(dirname "$0")" && pwd)
