@@ -80,9 +80,10 @@ def _build_wheel(bench: Bench, environment: Environment, sdist: Artifact) -> Pat
     try:
         run(argv, cwd=bench.work, env=_pip_environment(bench, environment), timeout=_BUILD_LIMIT, log=bench.log)
     except ToolError as error:
-        words = own_words(error.message) or find_hook_output(error.message)
+        words = own_words(error.message)
         if not words and any(phrase in error.message for phrase in _NO_INDEX):
             raise NotRun("no-index", f"pip could not get the build requirements: {error.message}") from error
+        words = words or find_hook_output(error.message)  # pip quotes what it printed itself in the same way
         is_about_files = not words or any(phrase in words for phrase in _ABSENT)
         raise LatebindError(
             f"pip cannot build {sdist.path.name}: {words or error.message}",
