@@ -178,7 +178,7 @@ function(latebind_pkg_config name library version description)
 endfunction()
 
 # A Python module: named and linked as CPython wants it, nothing exported but its initialization. `latebind build` gives
-# the variables LATEBIND_PYTHON_* from the kind of the package's wheel (build/cpython.py); a plain CMake takes the
+# the variables LATEBIND_PYTHON_* from the kind of the package's wheel (backend/extension.py); a plain CMake takes the
 # CPython that find_package(Python) finds. The module never links libpython outside Windows: the program has it.
 function(latebind_add_python_module target)
   if(NOT ARGN)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import output
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "bench"))
+sys.path.insert(0, str(HERE.parents[1] / "ci" / "bench"))
 from measure import (  # noqa: E402
     ROOT,
     RUNTIMES,

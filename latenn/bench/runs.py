@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[1:1] = [str(ROOT / "ci" / "bench"), str(ROOT)]
+sys.path[1:1] = [str(ROOT / "ci" / "bench"), str(ROOT / "latenn" / "tests"), str(ROOT)]
 from measure import spread  # noqa: E402
 
-models: Any = importlib.import_module("tests.models")
+models: Any = importlib.import_module("models")
 
 NODES = (1, 5, 10)
 SHAPES: dict[str, tuple[tuple[int | str, ...], tuple[int, ...], int]] = {

@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 
 from latebind import __version__
 from latebind.build.intree import (
+    ABI3_REQUIREMENT,
     BACKEND_REQUIREMENTS,
     BUILD_BACKEND,
     carried_backend,
@@ -22,6 +23,7 @@ from latebind.build.intree import (
 )
 from latebind.build.requirements import refuse_missing_requirements
 from latebind.errors import BuildError
+from tests.support.building import ROOT
 from tests.support.client import PYPROJECT, by_kind, pack_project, write_client
 from tests.support.running import run_checked, run_program
 
@@ -334,3 +336,12 @@ def test_the_wheel_of_the_sdist_has_nothing_of_the_backend(source_tree, tmp_path
     (wheel,) = (tmp_path / "o").iterdir()
     with zipfile.ZipFile(wheel) as archive:
         assert not [name for name in archive.namelist() if "latebind/" in name]
+
+
+def test_all_pin_the_same_stable_abi():
+    own, auditor = (
+        msgspec.toml.decode((ROOT / path).read_bytes())["project"]["dependencies"]
+        for path in ("pyproject.toml", "loadcheck/pyproject.toml")
+    )
+    assert ABI3_REQUIREMENT in own
+    assert ABI3_REQUIREMENT in auditor

@@ -1,7 +1,7 @@
 """Will it load? Checks packages of native code without running them.
 
 This module, `loadcheck.api` and `loadcheck.facts` are what other distributions may import: what they export is kept
-within a minor version, and the CHANGELOG says what changes. All else may be renamed at any time.
+within a minor version, and CHANGELOG.md of the repository says what changes. All else may be renamed at any time.
 """
 
 from loadcheck.errors import InputError, UserError

@@ -244,7 +244,7 @@ class NativeBuild:
         rest = ended.output if verbose else without_commands(ended.output)
         lines = [
             *dict.fromkeys(links),
-            *first_errors(ended.output, root, self.config.native_source),
+            *first_errors(ended.output, root, self.config.cmake_source),
             f"the native build for {self.target.rid} failed with status {ended.returncode}{command}",
             tail(relative(rest, root)),
         ]

@@ -1,6 +1,6 @@
 """Faults in what is generated for an execution provider: the audit reads its module and assembly, and names each.
 
-tests/audit/cases/providers.py has those of any packages, tests/examples those that only running shows.
+tests/checks/cases/providers.py has those of any packages, tests/examples those that only running shows.
 """
 
 from __future__ import annotations
