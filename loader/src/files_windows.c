@@ -173,3 +173,10 @@ lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
   if (lb_with_file(path, lb_inspect_file, &inspection)) return inspection.outcome;
   return lb_outcome_of(lb_say_error(GetLastError(), why, why_size));
 }
+
+void lb_os_append(const char* path, const char* text) {
+  FILE* file = fopen(path, "ab");
+  if (!file) return;
+  fputs(text, file);
+  fclose(file);
+}

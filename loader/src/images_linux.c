@@ -23,8 +23,6 @@
 #include "os.h"
 #include "os_posix.h"
 
-enum { LB_PROC_MAGIC = 0x9FA0 }; /* <linux/magic.h>, which musl's headers alone don't have */
-
 /*
  * The system's text begins with the object at fault, then a colon, then words in the user's language: so the
  * object is read and the words are not. (musl: "Error loading shared library X: ... (needed by Y)".)
@@ -267,7 +265,7 @@ static lb_mapping* lb_find_mapping(const void* address) {
   char* line = NULL;
   size_t size = 0;
   lb_mapping* mapping = lb_allocate(sizeof *mapping);
-  FILE* maps = mapping ? fopen("/proc/self/maps", "re") : NULL;
+  FILE* maps = mapping ? lb_open_plain("/proc/self/maps") : NULL;
   int error = maps ? 0 : mapping ? errno : ENOMEM;
   int found = 0;
   while (maps && !found && getline(&line, &size, maps) > 0) {

@@ -50,6 +50,8 @@ void* lb_os_exchange(void* volatile* place, void* expected, void* value);
 int lb_os_is_raised(void);
 /* A copy of an environment variable; NULL when unset, empty, or in a process with raised rights. */
 char* lb_os_environment(const char* name);
+/* Adds a text to a file, which is made if there is none; nothing to a link, a pipe or a device. */
+void lb_os_append(const char* path, const char* text);
 
 typedef enum lb_place {
   LB_PLACE_FILE,

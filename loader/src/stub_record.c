@@ -5,8 +5,6 @@
  * runtime is bound, {"runtime": "onnxruntime", "function": "CreateLoraAdapter", "since": "1.20"} for each call that
  * needs a newer runtime than those before. Each line is written at once, so lines of several threads don't mix.
  */
-#include <stdio.h>
-
 #include "internal.h"
 #include "os.h"
 #include "stub_bind.h"
@@ -15,11 +13,7 @@
 static void lb_record_line(const lb_stub* stub, lb_text* line) {
   lb_text_add(line, "}\n");
   char* whole = lb_text_take(line);
-  FILE* file = whole ? fopen(lb_os_load(&stub->recorder), "ab") : NULL;
-  if (file) {
-    fputs(whole, file);
-    fclose(file);
-  }
+  if (whole) lb_os_append(lb_os_load(&stub->recorder), whole);
   lb_free(whole);
 }
 

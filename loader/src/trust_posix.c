@@ -58,7 +58,7 @@ static void lb_add_party(lb_parties* parties, lb_party_kind kind, unsigned numbe
 /* The number that stands for all users without one: in a user namespace, and on file systems of other machines. */
 static unsigned lb_read_overflow(const char* path) {
   unsigned number = LB_OVERFLOW;
-  FILE* file = fopen(path, "re");
+  FILE* file = lb_open_plain(path);
   if (file && fscanf(file, "%u", &number) != 1) number = LB_OVERFLOW;
   if (file) fclose(file);
   return number;
@@ -74,7 +74,7 @@ static int lb_has_mixed_ids(void) {
   gid_t groups[3];
   if (getresuid(&users[0], &users[1], &users[2]) || getresgid(&groups[0], &groups[1], &groups[2])) return 1;
   int is_mixed = users[0] != users[1] || users[1] != users[2] || groups[0] != groups[1] || groups[1] != groups[2];
-  FILE* file = fopen("/proc/self/status", "re");
+  FILE* file = lb_open_plain("/proc/self/status");
   while (file && !is_mixed && fgets(line, sizeof line, file)) {
     unsigned own = *line == 'U' ? users[0] : groups[0];
     int is_read = sscanf(line, "%*[UG]id: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
@@ -102,7 +102,7 @@ static int lb_only_line_has(const char* path, int index, unsigned number, int ot
   size_t size = 0;
   int count = 0;
   int has_start = 0;
-  FILE* file = fopen(path, "re");
+  FILE* file = lb_open_plain(path);
   while (file && getline(&line, &size, file) > 0) {
     char* end = NULL;
     const char* field = lb_field(line, index);

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -181,3 +182,22 @@ def test_the_first_root_is_searched_as_before(site):
     assert enter(site, "stay", "").startswith(f"{path}\n")
     theirs = site.add_runtime("theirs", owner=USER, stand_in="good")
     assert enter(site, "stay", "", ONNXRUNTIME_LIB_PATH=str(theirs)).startswith(f"{theirs}\n")
+
+
+def make_endless(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 20 << 30)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, make_endless])
+@pytest.mark.parametrize(
+    "name",
+    ["proc/self/maps", "proc/self/status", "proc/sys/kernel/overflowuid", "proc/sys/kernel/overflowgid", "etc/group"],
+)
+def test_what_another_users_root_has_in_place_of_the_systems_files_stalls_nothing(site, name, make):
+    root = make_root(site, ATTACKER, "foreign")
+    (root / name).parent.mkdir(parents=True)
+    make(root / name)
+    before = time.monotonic()
+    assert enter(site, "chroot", root).startswith("ONNX Runtime ")
+    assert time.monotonic() - before < 5

@@ -242,6 +242,17 @@ def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runti
 
 
 @pytest.mark.builds
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no such links and pipes")
+@pytest.mark.parametrize("make", [lambda place: place.symlink_to("other"), os.mkfifo], ids=["link", "pipe"])
+def test_nothing_is_recorded_where_another_user_could_have_put_a_link_or_a_pipe(users, runtime, tmp_path, make):
+    model, record = onnx_sum(tmp_path / "sum.onnx"), tmp_path / "record"
+    (tmp_path / "other").write_text("whole", "utf-8")
+    make(record)
+    assert_success(run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record))
+    assert (tmp_path / "other").read_text("utf-8") == "whole"
+
+
+@pytest.mark.builds
 def test_a_first_call_without_a_result_binds_too_and_leaves_nothing_undefined(users, runtime):
     ended = run(users / "pairs", ONNXRUNTIME_LIB_PATH=runtime)
     assert (ended.returncode, ended.stdout) == (0, "none\n" if minor_of(runtime) < 22 else "made\n")
