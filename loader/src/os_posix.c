@@ -35,7 +35,7 @@ static int lb_is_kernels(int handle, const char* path) {
   return strncmp(path, "/proc/", 6) != 0;
 #else
   struct statfs status;
-  return strncmp(path, "/proc/", 6) || (!fstatfs(handle, &status) && status.f_type == LB_PROC_MAGIC);
+  return strncmp(path, "/proc/", 6) != 0 || (!fstatfs(handle, &status) && status.f_type == LB_PROC_MAGIC);
 #endif
 }
 
