@@ -194,7 +194,7 @@ static int lb_search_environment(lb_search* search) {
   const char* const names[] = {named, NULL};
   if (lb_os_is_absolute(named) || named[strcspn(named, "/\\")]) {
     lb_try_place(search, LB_SOURCE_ENVIRONMENT, named);
-  } else if (!named[strspn(named, ".")]) {
+  } else if (!strcmp(named, ".") || !strcmp(named, "..")) {
     lb_record_add(search->record, LB_SOURCE_ENVIRONMENT, LB_OUTCOME_NOT_FOUND, named, NULL,
                   "without a slash it is a name, and names are never those of the current folder");
   } else {

@@ -16,7 +16,6 @@ size_t strlen(const char* text);
 int strncmp(const char* left, const char* right, size_t size);
 char* strpbrk(const char* text, const char* set);
 char* strrchr(const char* text, int character);
-size_t strspn(const char* text, const char* set);
 char* strstr(const char* text, const char* part);
 int _strnicmp(const char* left, const char* right, size_t size);
 
