@@ -26,10 +26,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import hostile
-import opened
-
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT))  # as a program, it starts with this folder alone
+import hostile  # noqa: E402
+import opened  # noqa: E402
 
 _CHUNK = 1000
 _CASE_SECONDS = 10.0
