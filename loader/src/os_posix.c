@@ -28,14 +28,14 @@
 
 enum { LB_PLAIN_LIMIT = 1 << 24 };
 
-/* Whether an open file is below /proc, where it is named there, and of the kernel's own making. */
-static int lb_is_kernels(int handle, const char* path) {
+/* Whether a path is not below /proc, or what is there is the kernel's. By its path: qemu opens a copy of its own. */
+static int lb_is_kernels(const char* path) {
+  if (strncmp(path, "/proc/", 6) != 0) return 1;
 #if defined(__APPLE__)
-  (void)handle;
-  return strncmp(path, "/proc/", 6) != 0;
+  return 0;
 #else
   struct statfs status;
-  return strncmp(path, "/proc/", 6) != 0 || (!fstatfs(handle, &status) && status.f_type == LB_PROC_MAGIC);
+  return !statfs(path, &status) && status.f_type == LB_PROC_MAGIC;
 #endif
 }
 
@@ -44,7 +44,7 @@ FILE* lb_open_plain(const char* path) {
   int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (handle < 0) return NULL;
   int is_plain = !fstat(handle, &found) && S_ISREG(found.st_mode) && found.st_size <= LB_PLAIN_LIMIT;
-  is_plain = is_plain && lb_is_kernels(handle, path);
+  is_plain = is_plain && lb_is_kernels(path);
   FILE* file = is_plain ? fdopen(handle, "r") : NULL;
   int error = is_plain ? errno : 0;
   if (!file) close(handle);
