@@ -187,5 +187,7 @@ def test_it_verifies_under_wine_as_emulated(project, tmp_path):
     (results,) = kit.glob("results-windows-amd64-*.zip")
     ended, report = merge(project, results, tmp_path / "merged")
     assert ended.returncode == 0, ended.stdout
-    assert {case["outcome"] for case in report["cases"]} == {"passed, emulated"}
+    outcomes = {case["scenario"]: case["outcome"] for case in report["cases"]}
+    assert outcomes.pop("from-sdist") in ("passed, emulated", "not run")  # an index may have no zig for Windows
+    assert set(outcomes.values()) == {"passed, emulated"}
     assert "wine" in report["machines"][0]["system"]

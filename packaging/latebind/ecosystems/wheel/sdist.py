@@ -28,6 +28,8 @@ _OF_UV = {
     "UV_FIND_LINKS": "PIP_FIND_LINKS",
 }
 """uv's settings of the index that pip has under another name."""
+_OF_THE_MACHINE = ("TMPDIR", "XDG_CONFIG_HOME", "PROCESSOR_ARCHITECTURE", "PROCESSOR_ARCHITEW6432")
+"""Other variables that pip and Python read; Python for Windows learns the processor from the last two."""
 _NO_INDEX = ("Could not fetch URL", "Retrying (Retry(", "Max retries exceeded", "No matching distribution found for")
 """What pip prints when the index does not answer, or lacks a build requirement."""
 
@@ -101,7 +103,7 @@ def _pip_environment(bench: Bench, environment: Environment) -> dict[str, str]:
     settings |= {
         key: value
         for key, value in os.environ.items()
-        if key.startswith(("PIP_", "SSL_")) or key.lower() in PROXIES or key in ("TMPDIR", "XDG_CONFIG_HOME")
+        if key.startswith(("PIP_", "SSL_")) or key.lower() in PROXIES or key in _OF_THE_MACHINE
     }
     home = callers_home()  # pip's configuration is there
     cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
