@@ -15,6 +15,7 @@ from latebind.backend.cmake import DESCRIBED, Build
 from latebind.backend.diagnostics import first_errors, linker_advice, relative
 from latebind.backend.extension import Extension
 from latebind.backend.files import digest
+from latebind.backend.run import tail
 from latebind.backend.targets import Target
 from latebind.backend.toolchain import Toolchain, require, toolchain
 from latebind.build.codemodel import (
@@ -46,7 +47,7 @@ from latebind.system.folders import explain_full_disk
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.resources import cmake_dir
-from latebind.system.run import Completed, command_text, run, tail
+from latebind.system.run import Completed, command_text, run
 from loadcheck.facts import module_abi
 
 Variant = Literal["", "debug", "versioned"]

@@ -11,10 +11,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from latebind.backend.run import tail
 from latebind.backend.zig import ZIG_REQUIREMENT, find_zig
 from latebind.config.described import NUMBERS
 from latebind.errors import InputError, LatebindError, NotRun
-from latebind.system.run import run, tail
+from latebind.system.run import run
 from latebind.tables.presets import FunctionTable
 from latebind.text import plural
 from loadcheck.facts import read_image

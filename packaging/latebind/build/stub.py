@@ -15,6 +15,7 @@ import msgspec
 
 from latebind.backend.files import digest, write_text
 from latebind.backend.recipe import StubRecipe
+from latebind.backend.run import tail
 from latebind.backend.stub import DESCRIBED, INCLUDE, SINGLE, install_stub
 from latebind.backend.targets import Target
 from latebind.backend.toolchain import Toolchain
@@ -27,7 +28,7 @@ from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError, LatebindError
 from latebind.fill import fill
 from latebind.system.log import LOG
-from latebind.system.run import run, tail
+from latebind.system.run import run
 from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table
 from latebind.text import DOCS, plural
 

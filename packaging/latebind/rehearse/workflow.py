@@ -21,8 +21,9 @@ from typing import Any
 import yaml
 
 from latebind.backend.programs import which
+from latebind.backend.run import tail
 from latebind.errors import LatebindError
-from latebind.system.run import run, tail
+from latebind.system.run import run
 
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 _LITERAL = re.compile(r"'((?:[^']|'')*)'|(true|false)")

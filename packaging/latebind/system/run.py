@@ -1,6 +1,7 @@
 """Runs programs: argument lists without a shell, limits, captured output.
 
-Nothing else starts a process, except processes.py, which starts its watcher and `ps` to end what this module started.
+Nothing else of latebind starts a process, except processes.py, which starts its watcher and `ps` to end what this
+module started, and `backend.run` in the build of an sdist.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from latebind.backend.run import tail
 from latebind.errors import ToolError
 from latebind.system.limits import Limits, PastLimitError, watch
 from latebind.system.log import LOG
@@ -28,7 +30,6 @@ if sys.platform == "win32":
     from latebind.system.job import Job
 
 
-TAIL_LINES = 40
 _LOOK_SECONDS = 0.5
 _LEFT_SECONDS = 10.0
 _VERIFY_ADVICE = 'Run: pip install "latebind[verify]"'
@@ -261,11 +262,6 @@ def command_text(arguments: Sequence[str]) -> str:
         else:
             out.append(argument)
     return shlex.join(out)
-
-
-def tail(text: str, lines: int = TAIL_LINES) -> str:
-    """The last lines of a program's output, each indented."""
-    return "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-lines:])
 
 
 def _failure(status: int) -> str:

@@ -13,10 +13,11 @@ from pathlib import Path
 import msgspec
 from packaging.version import Version
 
+from latebind.backend.run import tail
 from latebind.errors import InputError, NotRun
 from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.limits import CASE_LIMITS
-from latebind.system.run import run, tail
+from latebind.system.run import run
 from latebind.text import DOCS, decisive_line, ending, is_crash
 from latebind.verify.cases.machine import NOT_SUPPORTED, Machine
 from latebind.verify.run.bench import Bench, failing_at
