@@ -216,7 +216,7 @@ def choose_tests(session: nox.Session, chosen: str) -> tuple[str, ...]:
 
 def list_c_sources(session: nox.Session) -> list[str]:
     """The C files of the project, without those that builds and runs left in ignored folders."""
-    folders = ("loader", "latenn", "templates", "tests/native", "tests/support", "ci", "packaging")
+    folders = ("loader", "latenn", "templates", "tests/loader", "tests/support", "ci", "packaging")
     listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
     names = str(session.run(*listing, silent=True, stderr=None, external=True, log=False)).splitlines()
     return sorted(name for name in names if name.endswith((".c", ".h", ".hpp")) and (ROOT / name).is_file())

@@ -39,13 +39,13 @@ class Shard:
         return [sys.executable, "noxfile.py", "-s", self.session, *self.nox, *options]
 
 
-_LARGE = ("tests/adopt", "tests/ecosystems", "tests/native")
+_LARGE = ("tests/adopt", "tests/ecosystems", "tests/loader")
 _OTHERS = tuple(f"--ignore={folder}" for folder in _LARGE)
 _SLOW = "(slow or workflows) and not emulated"
 SHARDS = (
     Shard("loadcheck", "loadcheck-tests", ("-m", "slow")),
     Shard("latenn", "latenn-tests", ("-m", "slow or emulated")),
-    Shard("native", "tests", ("tests/native", "-m", _SLOW)),
+    Shard("loader", "tests", ("tests/loader", "-m", _SLOW)),
     Shard("emulated", "tests", ("-m", "emulated")),
     Shard("ecosystems", "tests", ("tests/ecosystems", "-m", _SLOW)),
     Shard("adopt", "tests", ("tests/adopt", "-m", _SLOW)),

@@ -11,7 +11,7 @@ from latebind.backend.wheelfile import record_digest
 from latebind.inventory import find_contents, read_part
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_here
-from tests.build.test_sbom import FORMATS, lacks_minimum
+from tests.native.test_sbom import FORMATS, lacks_minimum
 from tests.support.client import members, rewritten
 from tests.support.needs import zig
 from tests.support.running import assert_refused, run_checked, run_program

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pytest
 
 from latebind.backend.targets import target
-from latebind.build.imports import import_native
-from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.config.project import Project
+from latebind.native.builds import stage_target
+from latebind.native.imports import import_native
 from latebind.pack.planned import plan_packages
 from tests.support.client import BOUND, CONFIG, PYPROJECT, edit, pack_project, write_client
 from tests.support.running import assert_refused

@@ -2,7 +2,7 @@
 
     python ci/bench/flood.py [--rounds N] [--write]
 
-Needs Linux and root, who makes the files of two users. The kinds of files are those of tests/native/test_flood.py.
+Needs Linux and root, who makes the files of two users. The kinds of files are those of tests/loader/test_flood.py.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 from measure import ROOT, claim, machine, options, show, spread, write
 
 sys.path.insert(0, str(ROOT))
-from tests.native.places import USER, make_site
-from tests.native.test_flood import BOUND, FLOODS, install, measure
+from tests.loader.places import USER, make_site
+from tests.loader.test_flood import BOUND, FLOODS, install, measure
 from tests.support.building import build_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.native.places import Site
+    from tests.loader.places import Site
     from tests.support.building import Programs
 
 

@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from latebind.build.functions import parse_header
+from latebind.native.functions import parse_header
 from loadcheck.binary.read import read_image
 
 if TYPE_CHECKING:

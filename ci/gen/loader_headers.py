@@ -17,7 +17,7 @@ import jinja2
 import msgspec
 
 from ci.gen import ort_slots
-from latebind.build.loadersource import runtime_header
+from latebind.native.loadersource import runtime_header
 from latebind.tables.presets import preset, presets
 from loadcheck.archive import write_text
 

@@ -2,7 +2,7 @@
  * bind.c: binds once, for all threads, and remembers it; must not look for the runtime itself (search.c does).
  *
  * Threads search and open without a lock, and publish what they found by one exchange: the first decides, the others
- * close what they opened. tests/native/binding.pml is a model of this.
+ * close what they opened. tests/loader/binding.pml is a model of this.
  */
 #include <string.h>
 

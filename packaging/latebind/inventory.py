@@ -20,9 +20,9 @@ from latebind import __version__
 from latebind.backend.parts import Part, find_parts, known_parts, part_of
 from latebind.backend.sbom import SBOM_FILE, Bill, Late, Library, render_bill
 from latebind.backend.wheelfile import rewrite_wheel
-from latebind.build.sbom import supplier_of
 from latebind.errors import InputError, LatebindError
 from latebind.model import SbomFormat
+from latebind.native.sbom import supplier_of
 from latebind.text import printable, shell_word
 from loadcheck.facts import ZipReader, read_images, read_metadata, sniff
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from latebind.backend.tree import Folders, is_generated, is_scratch
 from latebind.backend.zig import ZIG_REQUIREMENT, find_zig
-from latebind.build.commit import COMMIT_VARIABLE, source_commit
 from latebind.config.config import Config
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.errors import BuildError
+from latebind.native.commit import COMMIT_VARIABLE, source_commit
 from latebind.pack.record import RECORD
 from latebind.system import resources
 from latebind.system.log import LOG

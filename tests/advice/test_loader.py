@@ -15,8 +15,8 @@ import pytest
 
 from tests.advice.following import list_commands
 from tests.conftest import ROOT
-from tests.native.conftest import plain
-from tests.native.places import USER, make_site, run
+from tests.loader.conftest import plain
+from tests.loader.places import USER, make_site, run
 from tests.support.needs import require_programs
 from tests.support.running import assert_success, run_program
 
@@ -35,10 +35,10 @@ UNTRIED = {
     "NO_ENTRY": "names the file: another library with the runtime's name",
     "NO_VERSION": "as above",
     "LOAD_FAILED": "quotes the system's loader",
-    "TRY_AGAIN": "names no command: tests/native/test_passing.py holds that the next call binds",
+    "TRY_AGAIN": "names no command: tests/loader/test_passing.py holds that the next call binds",
     "OTHER_MAJOR": "needs a runtime with two major versions on the index",
     "OTHER_MINOR": "as above",
-    "INCOMPLETE": "needs a runtime for CUDA; tests/native/test_variants.py holds that the command repairs",
+    "INCOMPLETE": "needs a runtime for CUDA; tests/loader/test_variants.py holds that the command repairs",
 }
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from ci import cibuildwheel as route
 from ci.machines import llvm
-from latebind.build.imports import import_native
 from latebind.config.file import load
 from latebind.config.project import Project
 from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import BuildError
+from latebind.native.imports import import_native
 from loadcheck.archive import sha256
 from tests.conftest import ROOT
 from tests.support.client import write_client

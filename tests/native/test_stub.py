@@ -1,432 +1,270 @@
-"""The stub in the place of a linked ONNX Runtime: programs on the official API that know nothing of latebind."""
+"""The stub as a library of its own: every way in which projects look for ONNX Runtime leads to it."""
 
-import functools
-import json
 import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
-from subprocess import PIPE
 
 import pytest
-from packaging.version import Version
 
-from ci.gen import ort_slots
-from latebind.backend.targets import Rid
-from latebind.verify.cases.index import EACH_MINOR, Question, ask
-from latebind.verify.cases.installers import installer
-from loadcheck.audit import audit_paths
+from latebind.backend.stub import IN_FRONT
+from latebind.backend.targets import host_rid
+from latebind.backend.toolchain import require
+from loadcheck.archive import sha256
 from loadcheck.binary.read import read_image
-from tests.support.building import LOADER_TESTS as HERE
-from tests.support.building import NOISE, ROOT, build, configure, needed_compiler
-from tests.support.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
-from tests.support.needs import official_header
-from tests.support.running import assert_success, run_program
+from tests.conftest import ROOT
+from tests.support.needs import official_header, require_programs, runtime_folder, zig
+from tests.support.running import assert_refused, assert_success, run_checked
 
-SLOTS = dict(enumerate([280, 285, 285, 318, 390, 415, 419, 419, 422, 424, 425, 426, 428, 429], 19))
-"""The slots of OrtApi in the official header of each version; for 27 and from 30 on, in the library for macOS."""
-FLOOR, NEWEST = (int(version.split(".")[1]) for version in ORT_VERSIONS)
-BETWEEN = [f"1.{minor}" for minor in range(FLOOR + 1, NEWEST)]
-PIP, NPM = 'pip install "onnxruntime>=1.19"', 'npm install "onnxruntime-node@>=1.19"'
-DOTNET = "dotnet add package Microsoft.ML.OnnxRuntime "
-OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in (*BETWEEN, "latest")]
-
-
-def build_programs(shared, folder, flags="", *targets, header="1.21"):
-    """Build the programs, or some of them, with an official header, or that in another folder."""
-    include = header if isinstance(header, Path) else official_header(shared, header).parent
-    options = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}", f"-DCMAKE_C_FLAGS={flags}")
-    configure(HERE / "stub", folder, needed_compiler(), *options)
-    build(folder, *targets)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def users(shared_folder, tmp_path_factory):
-    """The folder of the programs."""
-    return build_programs(shared_folder, tmp_path_factory.mktemp("stub"))
-
-
-@pytest.fixture(scope="module", params=["plain", "address,undefined", "thread"])
-def crowd(request, shared_folder, tmp_path_factory):
-    """Calls `first` with a number of threads and of rounds, under sanitizers."""
-    flags = "-O1" if request.param == "plain" else f"-O1 -g -fsanitize={request.param} -fno-sanitize-recover=all"
-    folder = build_programs(shared_folder, tmp_path_factory.mktemp("crowd"), flags, "first", "library")
-    options = {
-        "ASAN_OPTIONS": "detect_leaks=0",  # what is bound stays for good, and the stub that knows it is closed
-        # A child ends with threads of its parent. The sanitizer does not see the lock under which ld.so allocates.
-        "TSAN_OPTIONS": "die_after_fork=0:report_thread_leaks=0:ignore_noninstrumented_modules=1",
-        "ONNXRUNTIME_LIB_PATH": library(ORT_VERSIONS[-1]),
-    }
-
-    def call(*arguments, **environment):
-        done = run(folder / "first", folder / "liblibrary.so", *map(str, arguments), **{**options, **environment})
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout
-
-    return call, request.param
-
-
-@functools.cache
-def in_index():
-    """The newest release of each minor version that the package index has, in ascending order."""
-    question = Question(
-        distribution="onnxruntime", minimum=f"1.{FLOOR}", entry=EACH_MINOR, target=Rid("linux-x64"), python="3.11"
-    )
-    with tempfile.TemporaryDirectory() as home:
-        answers = ask([question], installer(Path(home)), Path(sys.executable))
-    if "no-index" in {error.reason for error in answers.trouble.values()}:
-        pytest.skip("not run: the package index cannot be reached")
-    return answers.found[question]
-
-
-def library(version, name="onnxruntime"):
-    (path,) = fetch_wheel("linux-x64", name, version).glob("**/libonnxruntime*.so.*")
-    return path
-
-
-def minor_of(runtime):
-    return int(runtime.name.split(".")[3])
-
-
-@pytest.fixture(params=[*ORT_VERSIONS, *OTHERS])
-def runtime(request):
-    """The floor, the newest of each minor version after it, and the index's latest."""
-    if request.param in ORT_VERSIONS:
-        return library(request.param)
-    name = "" if request.param == "latest" else f"{request.param}."
-    return library([version for version in in_index() if version.startswith(name)][-1])
-
-
-def run(program, *arguments, **environment):
-    clean = {
-        key: value for key, value in os.environ.items() if key not in (*NOISE, "VIRTUAL_ENV", "CONDA_PREFIX", "HOME")
-    }
-    env = {**clean, **{key: str(value) for key, value in environment.items()}}
-    done = run_program(program, *arguments, env=env, timeout=120)
-    assert done.returncode >= 0, (done.returncode, done.stdout, done.stderr)  # no signal
-    return done
-
-
-@pytest.mark.builds
-def test_arguments_and_results_of_every_kind_go_through_a_trampoline(users):
-    assert run(users / "calls").stdout == "right\n"
-
-
-@pytest.mark.builds
-def test_vectors_of_every_size_that_the_processor_has_go_through_a_trampoline(users):
-    cpuinfo = Path("/proc/cpuinfo")
-    flags = cpuinfo.read_text("utf-8").split() if cpuinfo.exists() else []
-    *sizes, last = assert_success(run(users / "vectors")).split()
-    assert last == "right"
-    for flag, size in (("avx", "ymm"), ("avx512f", "zmm"), ("asimd", "q")):
-        assert (flag in flags) <= (size in sizes), flag
-
-
-@pytest.mark.builds
-def test_a_program_on_the_official_interface_runs_unchanged(users, runtime, tmp_path):
-    model, version = onnx_sum(tmp_path / "sum.onnx"), runtime.name.partition(".so.")[2]
-    for program, arguments in (("user", [model]), ("user_c", [])):
-        done = run(users / program, *arguments, ONNXRUNTIME_LIB_PATH=runtime)
-        assert (done.returncode, done.stdout) == (0, f"right with {version}\n"), done.stderr
-    assert re.fullmatch(r"[1-9] providers\n", run(users / "global", ONNXRUNTIME_LIB_PATH=runtime).stdout)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("header", ["1.19", "newest"])
-def test_programs_that_were_compiled_with_another_header_run_unchanged(shared_folder, tmp_path, header):
-    folder = build_programs(shared_folder, tmp_path / "built", "", "user", "user_c", "global", header=header)
-    model = onnx_sum(tmp_path / "sum.onnx")
-    for version in ORT_VERSIONS:
-        for program, arguments in (("user", [model]), ("user_c", [])):
-            done = run(folder / program, *arguments, ONNXRUNTIME_LIB_PATH=library(version))
-            assert (done.returncode, done.stdout) == (0, f"right with {version}\n"), done.stderr
-        assert re.fullmatch(r"[1-9] providers\n", run(folder / "global", ONNXRUNTIME_LIB_PATH=library(version)).stdout)
-    assert run(folder / "user", model).stdout.startswith("Ort::Exception 1: ONNX Runtime was not found")
+PUBLIC = re.compile(r"lb_onnxruntime_(path|available|message|version|file|report|on_missing)")
+# How public projects look for the runtime and link it.
+WAYS = {
+    "config": "find_package(onnxruntime 1.17 CONFIG REQUIRED)\nset(LIBS onnxruntime::onnxruntime)",
+    "paths": "find_package(onnxruntime REQUIRED PATHS /opt/ort NO_DEFAULT_PATH)\nset(LIBS onnxruntime)",
+    "module": "list(APPEND CMAKE_MODULE_PATH ${CMAKE_SOURCE_DIR}/cmake)\nfind_package(ONNXRuntime MODULE REQUIRED)\n"
+    "set(LIBS ONNXRuntime::ONNXRuntime)",
+    "variables": "find_package(OnnxRuntime REQUIRED)\ninclude_directories(${OnnxRuntime_INCLUDE_DIRS})\n"
+    "set(LIBS ${OnnxRuntime_LIBRARIES})",
+    "find_library": "find_library(ORT NAMES onnxruntime HINTS /opt/ort/lib REQUIRED)\n"
+    "find_path(ORT_INCLUDE onnxruntime_cxx_api.h REQUIRED)\ninclude_directories(${ORT_INCLUDE})\nset(LIBS ${ORT})",
+    "link_directories": "link_directories(/opt/ort/lib)\ninclude_directories(${LATEBIND_HEADERS_onnxruntime})\n"
+    "set(LIBS onnxruntime)",
+}
+PROGRAM = """\
+#include <onnxruntime_cxx_api.h>
+#include <cstdio>
+int main() {
+  try {
+    Ort::Env env;
+    std::puts("made");
+  } catch (const Ort::Exception& error) {
+    std::puts(error.what());
+  }
+}
+"""
 
 
 @pytest.fixture(scope="module")
-def assembled(shared_folder, tmp_path_factory):
-    """The newest header that can be had, with the slots of ONNX Runtime 1.32's own library and one more."""
-    folder = tmp_path_factory.mktemp("assembled") / "include"
-    shutil.copytree(official_header(shared_folder, "newest").parent, folder)
-    header = folder / "onnxruntime_c_api.h"
-    text = header.read_text("utf-8")
-    added = ort_slots.read_tables()["LB_ORT_API"][len(ort_slots.slots(text)["OrtApi"]) :]
-    names = [*(slot.name for slot in added), "AfterAllOthers"]
-    fields = "".join(f"  OrtStatus*(ORT_API_CALL* {name})(const void*, int, void*, void*);\n" for name in names)
-    text = re.sub(r"#define ORT_API_VERSION \d+", "#define ORT_API_VERSION 32", text)
-    header.write_text(re.sub(r"(?ms)(^struct OrtApi \{.*?)(^\};)", lambda m: m[1] + fields + m[2], text))
-    return folder
+def headers(tmp_path_factory):
+    return official_header(tmp_path_factory.getbasetemp().parent).parent
+
+
+@pytest.fixture(scope="module")
+def stub(tmp_path_factory, latebind):
+    """The stub for the machine that runs the tests."""
+    folder = tmp_path_factory.mktemp("stubs")
+    printed = assert_success(latebind("stub", "onnxruntime", "--output", folder, "--minimum", "1.20"))
+    return folder / printed.strip().rpartition("/")[2]
+
+
+@pytest.fixture(scope="module")
+def ways_folder(tmp_path_factory, stub, headers):
+    """The folder with a program for each way; their project knows nothing of latebind."""
+    require_programs("c++")
+    source = tmp_path_factory.mktemp("ways")
+    text = "cmake_minimum_required(VERSION 3.20)\nproject(ways CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
+    (source / "program.cpp").write_text(PROGRAM)
+    (source / "cmake").mkdir()
+    (source / "cmake" / "FindONNXRuntime.cmake").write_text('message(FATAL_ERROR "the project\'s own module")\n')
+    for name, lines in WAYS.items():
+        (source / name).mkdir()
+        target = f"add_executable({name} ../program.cpp)\ntarget_link_libraries({name} PRIVATE ${{LIBS}})\n"
+        (source / name / "CMakeLists.txt").write_text(f"{lines}\n{target}")
+        text += f"add_subdirectory({name})\n"
+    (source / "CMakeLists.txt").write_text(text)
+    cmake, ninja = require("cmake"), require("ninja")
+    definitions = {
+        "CMAKE_MAKE_PROGRAM": ninja,
+        "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": stub / IN_FRONT,
+        "LATEBIND_HEADERS_onnxruntime": headers,
+    }
+    options = [f"-D{name}={value}" for name, value in definitions.items()]
+    for step in (["-S", source, "-B", source / "tree", "-G", "Ninja", *options], ["--build", source / "tree"]):
+        run_checked(cmake, *step)
+    return source / "tree"
 
 
 @pytest.mark.slow
-def test_a_program_of_a_header_that_is_newer_than_the_runtime_or_than_the_stub_runs(shared_folder, tmp_path, assembled):
-    folder = build_programs(shared_folder, tmp_path / "built", "", "user", "newer", header=assembled)
-    model = onnx_sum(tmp_path / "sum.onnx")
-    for version, says in (("1.19.2", "needs ONNX Runtime 1.32; 1.19.2 is bound"), ("1.32.0", "must not be null")):
-        runtime = {"ONNXRUNTIME_LIB_PATH": library(version)}
-        done = run(folder / "user", model, **runtime)
-        assert (done.returncode, done.stdout) == (0, f"right with {version}\n"), done.stderr
-        newest, unknown = run(folder / "newer", **runtime).stdout.splitlines()
-        assert says in newest
-        assert unknown.startswith("OrtApi has a function at 429 that this build of latebind doesn't know")
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_to_look_for_the_runtime_leads_to_the_stub(ways_folder, way):
+    program = ways_folder / way / way
+    assert not [name for name in read_image(program.read_bytes(), way).needed if "onnxruntime" in name]
+    printed = run_checked(program, env={"PATH": "/usr/bin"})
+    assert "ONNX Runtime was not found" in printed
+    assert "version 1.20 or newer is needed" in printed
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("minor", [30, 31, 32])
-def test_the_slots_are_those_that_a_release_names_in_its_own_library(minor):
-    release = max((version for version in in_index() if version.startswith(f"1.{minor}.")), key=Version)
-    for table, rows in ort_slots.slots_in(*ort_slots.fetch_library(release)).items():
-        known = ort_slots.read_tables()[ort_slots.macro(table)]
-        assert [row.name for row in rows] == [row.name for row in known if row.since <= minor]
-
-
-def test_a_release_that_changed_a_slot_is_not_taken():
-    known = ort_slots.read_tables()["LB_ORT_API"]
-    swapped = [*known[:-2], known[-1], known[-2]]
-    with pytest.raises(SystemExit, match=f"OrtApi has {known[-1].name} at {len(known) - 2}"):
-        ort_slots.extend(known, swapped, "OrtApi")
-    with pytest.raises(SystemExit, match="no library for macOS"):
-        ort_slots.slots_in(b"\x7fELF", 32)
+def test_pkg_config_gives_what_a_linker_needs(stub):
+    (tool,) = require_programs("pkg-config")
+    env = {"PKG_CONFIG_PATH": str(stub / "lib" / "pkgconfig")}
+    flags = run_checked(tool, "--libs", "--static", "libonnxruntime", env=env).split()
+    assert "-lonnxruntime" in flags
+    assert {flag[:2] for flag in flags} == {"-L", "-l"}, "setup files sort flags by these letters, and stop at others"
+    assert any(flag.startswith("-L") and (stub / "lib").samefile(flag[2:]) for flag in flags)
 
 
 @pytest.mark.builds
-def test_the_stub_is_no_dependency_and_exports_nothing(users):
-    image = read_image((users / "user").read_bytes(), "user")
-    assert not [name for name in image.needed if "onnxruntime" in name]
-    assert not [export.name for export in image.exports if export.name.startswith(("Ort", "lb_"))]
+def test_pkg_config_finds_the_headers_of_the_library_that_stay_where_they_are(latebind, tmp_path, monkeypatch):
+    require_programs("pkg-config")
+    own = "prefix=/opt\nlibdir=/opt/z/lib\nservices=${prefix}/z/services\n"
+    (tmp_path / "z.pc").write_text(f"{own}Name: z\nDescription: z\nVersion: 1.2.3\nCflags: -I/opt/z/include\n")
+    described = 'name = "z"\nentry = "zlibVersion"\nversion = "none"\nadvice = "apt-get install z"\n'
+    files = 'files.linux = ["libz.so.1"]\n[stub]\nfunctions = ["zlibVersion"]\nfailures = { zlibVersion = 0 }\n'
+    (tmp_path / "z.toml").write_text(described + files)
+    folder = tmp_path / "stubs" / host_rid() / "lib/pkgconfig"
+    for _ in range(2):  # the second time, the stub's own file is in the way
+        monkeypatch.setenv("PKG_CONFIG_PATH", f"{folder}{os.pathsep}{tmp_path}")
+        assert_success(latebind("stub", tmp_path / "z.toml", "--output", tmp_path / "stubs"))
+        assert run_checked("pkg-config", "--cflags", "z").split()[1:] == ["-I/opt/z/include"]
+        assert run_checked("pkg-config", "--variable=services", "z").strip() == "/opt/z/services"
+        assert run_checked("pkg-config", "--modversion", "z").strip() == "1.2.3", "of the headers"
+        assert "/opt/z/lib" not in run_checked("pkg-config", "--libs", "z")
 
 
 @pytest.mark.builds
-def test_every_slot_is_the_runtimes_own_and_newer_ones_name_their_version(users, runtime):
-    done = run(users / "slots", runtime)
-    version = runtime.name.partition(".so.")[2]
-    lines = done.stdout.splitlines()
-    assert lines[-1] == f"same {SLOTS[min(minor_of(runtime), max(SLOTS))]}"
-    assert not [line for line in lines if line.startswith("other")]
-    served = [line for line in lines if line.startswith("served")]
-    assert served == ["served GetTensorData by GetTensorMutableData"] * (minor_of(runtime) < 23)
-    newer = [line for line in lines if line.startswith("newer")]
-    assert all(
-        re.fullmatch(rf"newer \w+ needs ONNX Runtime 1\.\d\d; {re.escape(version)} is bound", line) for line in newer
-    )
-    assert bool(newer) == (minor_of(runtime) < max(SLOTS))
-    # One of a table that OrtApi gives since 1.22: while it lacks slots, programs get a copy with trampolines.
-    inner = [line for line in newer if "ModelCompilationOptions_SetWeightlessEnabled needs ONNX Runtime 1.29" in line]
-    assert len(inner) == (22 <= minor_of(runtime) < 29)
+def test_the_stub_answers_to_each_name_that_pkg_config_has_for_the_library(latebind, tmp_path, monkeypatch):
+    require_programs("pkg-config")
+    for name, libs in {"libthing": "-L/opt -lthing", "thing2": "-lthing-2 -lutil", "user": "-luser -lthing"}.items():
+        text = f"Name: {name}\nDescription: one\nVersion: 1.2.3\nLibs: {libs}\nCflags: -I/opt/{name}\n"
+        (tmp_path / f"{name}.pc").write_text(text)
+    described = 'name = "mine"\nentry = "f"\nversion = "none"\nadvice = "apt-get install thing"\n'
+    files = 'files.linux = ["libthing-2.so.1"]\n[stub]\nfunctions = ["f"]\nfailures = { f = 0 }\nlibrary = "thing"\n'
+    (tmp_path / "mine.toml").write_text(described + files)
+    monkeypatch.setenv("PKG_CONFIG_PATH", str(tmp_path))
+
+    assert_success(latebind("stub", tmp_path / "mine.toml", "--output", tmp_path / "stubs"))
+
+    folder = tmp_path / "stubs" / host_rid() / "lib/pkgconfig"
+    assert {file.stem for file in folder.iterdir()} == {"mine", "libthing", "thing2"}
+    given = run_checked("pkg-config", "--cflags", "--libs", "thing2", env={"PKG_CONFIG_PATH": str(folder)}).split()
+    assert {"-I/opt/thing2", "-lthing", "-lutil"} <= {*given}
+    assert "-lthing-2" not in given
 
 
 @pytest.mark.builds
-def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(users, runtime, tmp_path):
-    done = run(users / "user", onnx_sum(tmp_path / "sum.onnx"), "newer", ONNXRUNTIME_LIB_PATH=runtime)
-    assert done.returncode == 1
-    message = "CreateLoraAdapter needs ONNX Runtime 1.20; 1.19.2 is bound"
-    assert (message in done.stdout) == (minor_of(runtime) < 20)
+def test_the_headers_are_also_where_debian_has_them(latebind, tmp_path, headers):
+    assert_success(latebind("stub", "onnxruntime", "--headers", headers, "--output", tmp_path))
+    (folder,) = tmp_path.glob("*/include")
+    assert (folder / "onnxruntime_c_api.h").read_bytes() == (folder / "onnxruntime/onnxruntime_c_api.h").read_bytes()
 
 
-@pytest.mark.builds
-def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runtime, tmp_path):
-    model, record = onnx_sum(tmp_path / "sum.onnx"), tmp_path / "record"
-    assert_success(run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record))
-    first, *calls = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
-    assert first["report"]["path"] == str(runtime)
-    assert {call["since"] for call in calls} == {"1.14"}
-    run(users / "user", model, "newer", ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record)
-    last = json.loads(record.read_text("utf-8").splitlines()[-1])
-    assert last == {"runtime": "onnxruntime", "function": "CreateLoraAdapter", "since": "1.20"}
+@pytest.mark.slow  # zig compiles for another system
+def test_it_has_the_same_bytes_everywhere_and_is_made_once(latebind, tmp_path):
+    results = []
+    for folder in (tmp_path / "one", tmp_path / "another folder"):
+        command = ("stub", "onnxruntime", "--target", "linux-arm64,win-x64", "--output", folder)
+        assert latebind(*command).returncode == 0
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        results.append({path.relative_to(folder).as_posix(): sha256(path) for path in files})
+    assert results[0] == results[1]
+    libraries = {f"win-x64/lib/{folder}onnxruntime.lib" for folder in ("", "msvc/")}
+    assert {"linux-arm64/lib/libonnxruntime.a", *libraries} <= set(results[0])
+    assert "building" not in latebind(*command).stderr
 
 
-@pytest.mark.builds
-@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no such links and pipes")
-@pytest.mark.parametrize("make", [lambda place: place.symlink_to("other"), os.mkfifo], ids=["link", "pipe"])
-def test_nothing_is_recorded_where_another_user_could_have_put_a_link_or_a_pipe(users, runtime, tmp_path, make):
-    model, record = onnx_sum(tmp_path / "sum.onnx"), tmp_path / "record"
-    (tmp_path / "other").write_text("whole", "utf-8")
-    make(record)
-    assert_success(run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record))
-    assert (tmp_path / "other").read_text("utf-8") == "whole"
-
-
-@pytest.mark.builds
-def test_a_first_call_without_a_result_binds_too_and_leaves_nothing_undefined(users, runtime):
-    ended = run(users / "pairs", ONNXRUNTIME_LIB_PATH=runtime)
-    assert (ended.returncode, ended.stdout) == (0, "none\n" if minor_of(runtime) < 22 else "made\n")
-    absent = run(users / "pairs")
-    assert (absent.returncode, absent.stdout) == (0, "none\n")
-
-
-@pytest.mark.builds
-def test_functions_outside_the_table_are_the_runtimes_or_say_that_it_lacks_them(users, runtime):
-    version = runtime.name.partition(".so.")[2]
-    rocm = f"OrtSessionOptionsAppendExecutionProvider_ROCM is not in this build of ONNX Runtime {version}"
-    assert run(users / "exports", ONNXRUNTIME_LIB_PATH=runtime).stdout == f"CPU: appended\nROCM: {rocm}\n"
-    assert run(users / "exports").stdout.count("ONNX Runtime was not found in") == 2
-
-
-@pytest.mark.parametrize("program", ["user", "user_c"])
 @pytest.mark.parametrize(
-    ("what", "says"),
-    [
-        ("absent", r'was not found .*Get it with: pip install "onnxruntime>=1\.19"'),
-        ("corrupt", r"is not a usable library"),
-        ("truncated", r"is not a usable library: truncated: 10000000 bytes"),
-        ("foreign", r"is for another processor: built for aarch64"),
-        pytest.param(
-            "old", r"ONNX Runtime 1\.14\.1 at .* is too old; version 1\.19 or newer is needed", marks=pytest.mark.slow
-        ),
-    ],
+    "rid",
+    ["linux-x64", *(pytest.param(name, marks=pytest.mark.slow) for name in ("osx-arm64", "win-x64", "linux-arm64"))],
 )
-def test_without_a_usable_runtime_the_programs_own_error_says_why(users, tmp_path, program, what, says):
-    environment = {}
-    if what == "corrupt":
-        environment["ONNXRUNTIME_LIB_PATH"] = tmp_path / "libonnxruntime.so"
-        environment["ONNXRUNTIME_LIB_PATH"].write_bytes(b"\x7fELF, nearly")
-    if what == "truncated":
-        environment["ONNXRUNTIME_LIB_PATH"] = tmp_path / "libonnxruntime.so"
-        with library(ORT_VERSIONS[0]).open("rb") as file:
-            environment["ONNXRUNTIME_LIB_PATH"].write_bytes(file.read(10_000_000))
-    if what == "old":
-        # ONNX Runtime's own wheels for Linux have a shared library only from the floor on.
-        environment["ONNXRUNTIME_LIB_PATH"] = library("1.1.0", "piper-phonemize")
-    if what == "foreign":
-        environment["ONNXRUNTIME_LIB_PATH"] = fetch_runtime("linux-arm64", "1.19.2")
-    done = run(users / program, "no-model", **environment)
-    assert done.returncode == 1, done.stderr
-    assert re.search(says, done.stdout)
-    assert done.stdout.startswith("Ort::Exception 1: ONNX Runtime" if program == "user" else "1: ONNX Runtime")
-    if program == "user_c":
-        assert done.stdout.splitlines()[1] == "4: mine"
-
-
-LACKS = "ONNX Runtime was not found in "
-
-
-@pytest.mark.builds
-@pytest.mark.parametrize(
-    ("kind", "arguments", "environment", "status", "output", "printed"),
-    [
-        ("plain", (), {}, -signal.SIGABRT, "", 0),
-        ("plain", ("asks",), {}, 0, "not available\n", 0),
-        ("plain", ("prints",), {}, -signal.SIGABRT, "", 1),
-        ("plain", (), {"LATEBIND_ON_MISSING": "print"}, -signal.SIGABRT, "", 1),
-        ("catching", (), {}, 0, "-1\n", 0),
-        ("catching", ("prints", "call", "call"), {}, 0, "-1\n", 1),  # once for one message
-        ("catching", ("prints", "twice"), {"LATEBIND_ON_MISSING": "print"}, 0, "-1\n", 1),  # the first handler alone
-        ("catching", ("asks", "call"), {"LATEBIND_ON_MISSING": "print"}, 0, "not available\n", 0),
-        ("catching", ("call",), {"LATEBIND_ON_MISSING": "print"}, 0, "-1\n", 1),
-        ("catching", (), {"LATEBIND_ON_MISSING": "abort"}, 0, "-1\n", 0),  # only printing can be asked for
-    ],
-)
-def test_a_c_interface_over_ort_may_ask_first_or_have_the_sentence_printed(  # a table
-    users, kind, arguments, environment, status, output, printed
+@pytest.mark.parametrize(("runtime", "minimum"), [("onnxruntime", "1.20"), ("openvino", "2025.1")])
+def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
+    latebind, tmp_path, rid, runtime, minimum
 ):
-    clean = {key: value for key, value in os.environ.items() if key not in (*NOISE, "VIRTUAL_ENV", "HOME")}
-    done = run_program(users / f"c_api_{kind}", *arguments, env={**clean, **environment}, timeout=120)
-    assert (done.returncode, done.stdout) == (status, output)
-    lines = [line for line in done.stderr.splitlines() if LACKS in line and "what():" not in line]  # the C++ library's
-    assert len(lines) == printed
-    assert all(line.startswith("first: ") for line in lines) == ("prints" in arguments or not lines)
+    printed = assert_success(latebind("stub", runtime, "--source", "--minimum", minimum, "--output", tmp_path))
+    source, header = (Path(line) for line in printed.splitlines())
+    licence = (ROOT / "LICENSE").read_text("utf-8")
+    assert (ROOT / "loader" / "LICENSE").read_text("utf-8") == licence
+    assert licence.splitlines()[0] in source.read_text("utf-8")
+    user = f'#include "{header.name}"\nint used(void) {{ lb_{runtime}_path("x"); return 0; }}\n'
+    (tmp_path / "user.c").write_text(user)
+    flags = ["-std=c99", "-Wall", "-Werror", "-fPIC", "-shared"]
+    run_checked(*zig(rid), *flags, source, tmp_path / "user.c", "-o", tmp_path / "library")
+    if rid.startswith("linux"):
+        exported = {entry.name for entry in read_image((tmp_path / "library").read_bytes(), "library").exports}
+        assert exported == {"used"}
+
+
+TWO = """\
+#include "latebind_onnxruntime.h"
+#include "latebind_openvino.h"
+#include <stdio.h>
+
+const void* OrtGetApiBase(void);
+int ov_core_create(void** core);
+
+int main(void) {
+  void* core = NULL;
+  const int made[] = {OrtGetApiBase() != NULL, lb_onnxruntime_available("CreateEnv")};
+  printf("%d %d %s\\n", made[0], made[1], lb_onnxruntime_message());
+  const int failed[] = {ov_core_create(&core), lb_openvino_available(NULL)};
+  printf("%d %d %s\\n", failed[0], failed[1], lb_openvino_message());
+  return 0;
+}
+"""
 
 
 @pytest.mark.builds
-def test_the_audit_reports_a_c_interface_that_catches_nothing(users):
-    findings = {kind: audit_paths([users / f"libspeech_{kind}.so"]).findings for kind in ("plain", "catching")}
-    assert "LB113" in {finding.code for finding in findings["plain"]}
-    assert "LB113" not in {finding.code for finding in findings["catching"]}
+def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_program(latebind, tmp_path):
+    for runtime in ("onnxruntime", "openvino"):
+        assert latebind("stub", runtime, "--source", "--output", tmp_path).returncode == 0
+    assert latebind("loader-source", "--single", "--runtime", "onnxruntime", tmp_path).returncode == 0
+    (tmp_path / "two.c").write_text(TWO)
+    options = ["-std=c99", "-Wall", "-Werror", "-ldl", "-pthread", "-o", tmp_path / "two"]
+    run_checked(*zig(), *tmp_path.glob("*.c"), *options)
+    for variables, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(runtime_folder())}, 1)):
+        env = {"PATH": "/usr/bin", **variables}
+        first, second = run_checked(tmp_path / "two", env=env).splitlines()
+        assert first.startswith(f"1 {bound} " + ("" if bound else "ONNX Runtime was not found in "))
+        assert second.startswith("-1 0 OpenVINO was not found in ")
 
 
-@pytest.mark.slow
-def test_threads_call_first_at_once_and_all_get_the_same(crowd, tmp_path):
-    call, sanitizers = crowd
-    assert call(64, 100) == "6400 bound, 0 refused, 0 other\n"
-    assert call(64, 1, ONNXRUNTIME_LIB_PATH=tmp_path) == "0 bound, 64 refused, 0 other\n"
-    rounds = 100 if sanitizers == "thread" else 2_000  # that one takes ten times as long to close a library
-    assert call(2, rounds) == f"{2 * rounds} bound, 0 refused, 0 other\n"
+THING = """
+name = "thing"
+entry = "thing_version"
+version = "none"
+files.linux = ["libthing.so"]
+advice = "apt-get install thing"
+stub = { functions = ["thing_version", "thing_a"], failures = { "thing_b*" = 1 } }
+"""
 
 
-@pytest.mark.slow
-# AddressSanitizer's allocator may stay locked in a child.
-@pytest.mark.parametrize("crowd", ["plain", "thread"], indirect=True)
-def test_children_made_before_during_and_after_the_first_call_bind_too(crowd):
-    call, sanitizers = crowd
-    rounds = 30 if sanitizers == "thread" else 200
-    assert call("fork", rounds) == f"{11 * rounds} bound, 0 refused, 0 other\n"
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["openvino", "--functions", "ov_x"], "latebind already knows the functions of OpenVINO"),
+        (["onnxruntme"], "onnxruntme is not a known runtime"),
+        (["onnxruntime", "--headers", "empty"], "contains no header"),
+        (["onnxruntime", "--source", "--headers", "empty"], "--headers goes into"),
+        (["onnxruntime", "--target", "linux-x86"], "linux-x86"),
+        (["onnxruntime", "--minimum", "new"], "'new' is not a version"),
+        (["thing.toml"], "'thing_b*' matches no function of the stub"),
+        (["both.toml"], "minimum has no effect next to variants"),
+        (["onnxruntime"], "exists and was not made by latebind"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, monkeypatch, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "thing.toml").write_text(THING)
+    (tmp_path / "both.toml").write_text(
+        f'minimum = "1.0"\n{THING}[[variants]]\nfiles.linux = ["libthing.so.1"]\nadvice = "a"\n'
+    )
+    user_file = tmp_path / "out" / "linux-x64" / "mine.txt"
+    user_file.parent.mkdir(parents=True)
+    user_file.write_text("mine")
+    assert_refused(latebind("stub", *arguments, "--output", tmp_path / "out"), says)
+    assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["mine.txt"]
 
 
-@pytest.mark.builds
-def test_a_program_that_is_linked_statically_says_so(shared_folder, latebind, tmp_path):
-    assert_success(latebind("stub", "onnxruntime", "--output", tmp_path))
-    (archive,) = tmp_path.glob("*/lib/libonnxruntime.a")
-    program = tmp_path / "program"
-    command = [
-        "-static",
-        f"-I{official_header(shared_folder).parent}",
-        HERE / "stub" / "user_c.c",
-        archive,
-        "-o",
-        program,
-    ]
-    if run_program(needed_compiler(), *command).returncode:
-        pytest.skip("not run: this system has no static C library: apt-get install libc6-dev")
-    done = run(program, "no-model", ONNXRUNTIME_LIB_PATH=library(ORT_VERSIONS[-1]))
-    assert done.returncode == 1
-    assert "this program is linked statically with glibc, and shared libraries don't work in it" in done.stdout
-
-
-def test_a_search_in_vain_is_repeated_when_the_environment_changes(plain, tmp_path):
-    command = [plain.folder / "remember", tmp_path]
-    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, env={}) as program:
-        assert program.stdout.readline() == "no runtime\n"
-        capi = tmp_path / ".local/lib/python3.12/site-packages/onnxruntime/capi"
-        capi.mkdir(parents=True)
-        shutil.copy(plain.stand_in("good"), capi / "libonnxruntime.so.1")
-        answers, _ = program.communicate("go on\n", timeout=60)
-    assert answers == "no runtime\ncalled\n"
-
-
-NODE = "x/node_modules/onnxruntime-node/bin"
-
-
-@pytest.mark.builds
-@pytest.mark.parametrize(("program_folder", "with_", "theirs", "command"), [
-    ("app", "", "app/runtimes/linux-x64/native/libonnxruntime.so", PIP),
-    ("app", "a.deps.json", "app/libonnxruntime.so", DOTNET),
-    ("app", "a.exe.config", "app/libonnxruntime.so", DOTNET),  # .NET Framework
-    ("app/runtimes/linux-x64/native", "", "app/libonnxruntime.so", DOTNET),
-    ("x/node_modules/@scope/y-linux-x64", "", f"{NODE}/napi-v6/linux/x64/libonnxruntime.so.1", NPM),
-    ("x/build/Release", "../../package.json", f"{NODE}/napi-v3/linux/x64/libonnxruntime.so", PIP),
-    ("app/_internal/pkg/lib", "../../base_library.zip", "app/_internal/onnxruntime/capi/libonnxruntime.so.1.19.2", PIP),
-])  # fmt: skip
-def test_layouts_of_applications_are_searched(users, tmp_path, program_folder, with_, theirs, command):  # a table
-    (tmp_path / program_folder / with_).mkdir(parents=True)
-    shutil.copy(users / "user_c", tmp_path / program_folder)
-    program = tmp_path / program_folder / "user_c"
-    (tmp_path / theirs).parent.mkdir(parents=True, exist_ok=True)
-    absent = run(program)
-    assert absent.returncode == 1
-    assert f"Get it with: {command}" in absent.stdout + absent.stderr
-    wrong = tmp_path / theirs.replace("x64", "arm64").replace("capi", "other").replace("app/lib", "app/else/lib")
-    wrong.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(library(ORT_VERSIONS[0]), wrong)
-    assert run(program).returncode == 1, "another platform's, or a folder that nobody meant"
-    shutil.copy(library(ORT_VERSIONS[0]), tmp_path / theirs)
-    assert_success(run(program))
-
-
-@pytest.mark.builds
-def test_the_runtimes_package_next_to_the_programs_own_is_found(users, runtime, tmp_path):
-    package = tmp_path / "site-packages" / "pkg" / "lib"
-    package.mkdir(parents=True)
-    shutil.copy(users / "user_c", package)
-    (tmp_path / "site-packages" / "onnxruntime").symlink_to(runtime.parent.parent)
-    assert run(package / "user_c").returncode == 0
-    environment = tmp_path / "venv" / "lib" / "python3.12" / "site-packages"
-    environment.mkdir(parents=True)
-    (environment / "onnxruntime").symlink_to(runtime.parent.parent)
-    assert run(users / "user_c").returncode == 1
-    assert run(users / "user_c", VIRTUAL_ENV=tmp_path / "venv").returncode == 0
+def test_the_archive_is_one_object_whose_names_are_its_own(stub):
+    """Names that another archive has, too, would let the linker take parts of both."""
+    (archive,) = stub.glob("lib/*.a")
+    (nm,) = require_programs("nm")
+    lines = run_checked(nm, "-g", "--defined-only", archive).splitlines()
+    assert sum(line.endswith(".o:") for line in lines) == 1
+    names = {line.split()[-1] for line in lines if len(line.split()) == 3}
+    assert {name for name in names if PUBLIC.fullmatch(name)} == {
+        f"lb_onnxruntime_{name}" for name in ("path", "available", "message", "version", "file", "report", "on_missing")
+    }
+    others = {name for name in names if not PUBLIC.fullmatch(name)}
+    assert others
+    assert all(name.startswith(("lb_in_onnxruntime_", "Ort")) for name in others), sorted(others)

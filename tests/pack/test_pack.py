@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from latebind.build.sources import outside_hash
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.ecosystems.wheel.metadata import metadata_fields
 from latebind.ecosystems.wheel.pack import build_distribution
 from latebind.errors import BuildError
+from latebind.native.sources import outside_hash
 from latebind.pack.record import RECORD, Ledger, Losses
 from latebind.pack.render import describe_losses
 from loadcheck.audit import audit_paths

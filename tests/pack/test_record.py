@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from latebind.build.sources import hash_inputs
 from latebind.config.project import read_project
+from latebind.native.sources import hash_inputs
 from latebind.pack.make import inspect_dist
 from latebind.pack.record import Record, list_changes, read_record
 from tests.support.client import BOUND, edit, pack_project, write_files

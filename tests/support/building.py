@@ -17,7 +17,7 @@ import pytest
 from tests.support.programs import run_checked
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LOADER_TESTS = ROOT / "tests" / "native"
+LOADER_TESTS = ROOT / "tests" / "loader"
 LEAKS = ROOT / "tests" / "support" / "native" / "leaks.txt"
 """Leaks of the runtime's own, once per process."""
 NOISE = ("ONNXRUNTIME_LIB_PATH", "LATENN_BACKEND", "LD_PRELOAD", "LD_LIBRARY_PATH")

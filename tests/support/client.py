@@ -15,8 +15,8 @@ from pathlib import Path
 
 from latebind.backend.stage import Stage
 from latebind.backend.targets import target
-from latebind.build.native import stage_target
 from latebind.config.project import read_project
+from latebind.native.builds import stage_target
 from latebind.pack.make import PackResult, pack
 from tests.support.running import run_checked
 

@@ -160,7 +160,7 @@ class Emulated:
 
     def skip_if_lost(self, done: subprocess.CompletedProcess[bytes]) -> None:
         """Skip where this machine's wine is at fault: see wine_arm64.LOST_BLOCK. Our own code never writes x18:
-        tests/native/test_processors.py.
+        tests/loader/test_processors.py.
         """
         if isinstance(self.emulator, wine_arm64.WineArm64) and done.returncode == NOT_SUPPORTED:
             pytest.skip("not run: libraries of this wine for arm64 change the register x18, which ucrtbase.dll reads")

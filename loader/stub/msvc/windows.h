@@ -1,7 +1,7 @@
 /*
  * windows.h: what the loader uses of Windows, for compilers that aim at Visual C++ without having its SDK (zig). Only
  * `latebind stub` puts this folder into a search path. Names, layouts and numbers are those of the Windows SDK;
- * tests/native/test_msvc_headers.py holds them against mingw-w64's.
+ * tests/loader/test_msvc_headers.py holds them against mingw-w64's.
  */
 #ifndef LATEBIND_MSVC_WINDOWS_H
 #define LATEBIND_MSVC_WINDOWS_H

@@ -17,10 +17,10 @@ from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prep
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import read_product
 from latebind.backend.targets import host_rid
-from latebind.build.native import stage_targets
 from latebind.config.file import FILE_NAME
 from latebind.config.project import read_project
 from latebind.errors import BuildError, InputError, ToolError
+from latebind.native.builds import stage_targets
 from latebind.system.log import LOG
 from latebind.tables.presets import presets
 from latebind.text import DOCS

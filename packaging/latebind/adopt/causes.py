@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.adopt.setuppy import replace_library
-from latebind.build.codemodel import list_link_items, name_runtime
 from latebind.errors import ToolError
+from latebind.native.codemodel import list_link_items, name_runtime
 from latebind.system.run import run
 from loadcheck.api import fits_any
 

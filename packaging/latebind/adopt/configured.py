@@ -20,7 +20,9 @@ from latebind.backend.extension import FIND_PYTHON
 from latebind.backend.stub import IN_FRONT
 from latebind.backend.targets import host_rid, target
 from latebind.backend.toolchain import installers_toolchain, require, toolchain
-from latebind.build.codemodel import (
+from latebind.config.file import FILE_NAME, load
+from latebind.config.runtime import RuntimeUse
+from latebind.native.codemodel import (
     find_place,
     list_directories,
     list_link_items,
@@ -29,10 +31,8 @@ from latebind.build.codemodel import (
     read_cache,
     request_codemodel,
 )
-from latebind.build.downloads import DISCONNECTED
-from latebind.build.stub import Stub, stub_source
-from latebind.config.file import FILE_NAME, load
-from latebind.config.runtime import RuntimeUse
+from latebind.native.downloads import DISCONNECTED
+from latebind.native.stub import Stub, stub_source
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
 from latebind.system.run import run

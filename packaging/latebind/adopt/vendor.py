@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.adopt.causes import SUBPROJECT, VENDOR
-from latebind.build.amalgamation import amalgamation
-from latebind.build.stub import stub_source
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import INPUT_ERRORS
 from latebind.headers import extract_headers
+from latebind.native.amalgamation import amalgamation
+from latebind.native.stub import stub_source
 from latebind.system.resources import cmake_dir
 from latebind.templates import render
 

@@ -42,7 +42,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _for_cmake(arguments: argparse.Namespace, output: Path) -> list[Path]:
-    from latebind.build.loadersource import write_sources
+    from latebind.native.loadersource import write_sources
 
     config = open_project(arguments).config
     paths = write_sources(config, output)
@@ -56,8 +56,8 @@ def _for_cmake(arguments: argparse.Namespace, output: Path) -> list[Path]:
 
 
 def _single(arguments: argparse.Namespace, output: Path) -> list[Path]:
-    from latebind.build.loadersource import write_single
     from latebind.config.runtime import RuntimeUse
+    from latebind.native.loadersource import write_single
     from latebind.tables.presets import preset
 
     if not arguments.single:

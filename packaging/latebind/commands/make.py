@@ -81,7 +81,7 @@ def declare_cibuildwheel(add: Add) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from latebind.build.sources import list_unnamed_components
+    from latebind.native.sources import list_unnamed_components
     from latebind.pack.planned import plan_packages
     from latebind.pack.render import not_made
     from latebind.preconditions import refuse_missing
@@ -111,7 +111,7 @@ def _plan(arguments: argparse.Namespace) -> int:
 
 
 def _build(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.build.native import stage_targets
+    from latebind.native.builds import stage_targets
 
     stages = stage_targets(project, project.config.choose_targets(arguments.target))
     return _show_stages(stages, project.workdir, arguments.format)
@@ -120,7 +120,7 @@ def _build(arguments: argparse.Namespace, project: Project) -> int:
 def _stage(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.backend.stage import open_stage
     from latebind.backend.targets import target, targets
-    from latebind.build.imports import import_native
+    from latebind.native.imports import import_native
 
     workdir = project.workdir
     if arguments.sources:

@@ -67,7 +67,7 @@ def _release(arguments: argparse.Namespace) -> int:
 
 def _make(arguments: argparse.Namespace) -> int:
     """Make a folder; 1 for a dry run with blockers, which would not be a release."""
-    from latebind.build.commit import source_commit, tagged_commit
+    from latebind.native.commit import source_commit, tagged_commit
     from latebind.release.make import ReleaseInputs, make_release
     from latebind.release.tag import list_tags, read_tag
 

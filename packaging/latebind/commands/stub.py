@@ -15,8 +15,8 @@ from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
     from latebind.backend.targets import Target
-    from latebind.build.stub import InstalledHeaders, Stub, StubSource
     from latebind.config.runtime import RuntimeUse
+    from latebind.native.stub import InstalledHeaders, Stub, StubSource
 
 
 def declare_stub(add: Add) -> None:
@@ -85,7 +85,7 @@ def _stub(arguments: argparse.Namespace) -> int:
 def _write_sources(source: StubSource, output: Path) -> list[Path]:
     """Write the stub as sources and return the files."""
     from latebind.backend.files import write_changed
-    from latebind.build.amalgamation import amalgamation
+    from latebind.native.amalgamation import amalgamation
     from latebind.system.resources import cmake_dir
 
     return write_changed(amalgamation(cmake_dir(), source), output)
@@ -100,9 +100,9 @@ def _targets(arguments: argparse.Namespace) -> list[Target]:
 
 def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSource:
     """What the stub is made of; prints what cannot be in it. Raises LatebindError for a runtime without a stub."""
-    from latebind.build.functions import list_called
-    from latebind.build.stub import stub_source
     from latebind.config.file import load_described
+    from latebind.native.functions import list_called
+    from latebind.native.stub import stub_source
     from latebind.system.log import LOG
     from latebind.tables.presets import library_files
 
@@ -148,8 +148,8 @@ def _ask_pkg_config(source: StubSource, output: Path) -> dict[str, InstalledHead
 
     A stub in `output` is not asked.
     """
-    from latebind.build.stub import InstalledHeaders
     from latebind.config.described import link_name
+    from latebind.native.stub import InstalledHeaders
     from latebind.system.run import run
 
     program = shutil.which("pkg-config")
@@ -194,7 +194,7 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[
     from latebind.backend.targets import host_rid
     from latebind.backend.toolchain import toolchain
     from latebind.backend.zig import find_zig
-    from latebind.build.stub import Stub
+    from latebind.native.stub import Stub
     from latebind.system.resources import cmake_dir
 
     headers = arguments.headers and arguments.headers.resolve()

@@ -13,17 +13,17 @@ from pathlib import Path
 from latebind.backend.files import digest, source_date_epoch
 from latebind.backend.stage import Stage, open_stage
 from latebind.backend.tree import hash_file, hash_tree
-from latebind.build.commit import source_commit
-from latebind.build.inside import refuse_named_links
-from latebind.build.native import stage_targets
-from latebind.build.recipe import hash_sources
-from latebind.build.sources import hash_inputs, outside_hash
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
 from latebind.errors import ANY_ERROR, NotRun
 from latebind.fingerprint import fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
+from latebind.native.builds import stage_targets
+from latebind.native.commit import source_commit
+from latebind.native.inside import refuse_named_links
+from latebind.native.recipe import hash_sources
+from latebind.native.sources import hash_inputs, outside_hash
 from latebind.pack.planned import plan_packages
 from latebind.pack.record import Ledger, Record
 from latebind.pack.render import describe_losses

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from latebind.backend.stage import Stage
 from latebind.backend.tree import hash_file
-from latebind.build.sources import list_forced, list_inputs, list_wheel_sources
 from latebind.config.project import Project
 from latebind.formats import find_format
+from latebind.native.sources import list_forced, list_inputs, list_wheel_sources
 from latebind.system.git import list_tracked
 from loadcheck.facts import iter_members
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from latebind import __version__
-from latebind.build.commit import COMMIT_VARIABLE
-from latebind.build.sbom import read_sbom
 from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.formats import installed_kinds
 from latebind.model import State
+from latebind.native.commit import COMMIT_VARIABLE
+from latebind.native.sbom import read_sbom
 from latebind.pack.record import RECORD
 from latebind.release import changelog
 from latebind.release.tag import is_for

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from latebind.backend.files import source_date_epoch
-from latebind.build.inside import refuse_links_outside
-from latebind.build.sources import hash_inputs
 from latebind.config.config import Config
 from latebind.config.file import standalone_text
 from latebind.config.project import Project
 from latebind.errors import INPUT_ERRORS, InputError, LatebindError
+from latebind.native.inside import refuse_links_outside
+from latebind.native.sources import hash_inputs
 from latebind.pack.record import Record, list_changes, read_record
 from latebind.release import changelog, layout
 from latebind.release.api import read_surface

@@ -19,12 +19,12 @@ from packaging.version import Version
 from latebind import __version__
 from latebind.backend.tree import list_tree
 from latebind.backend.wheelfile import record_digest
-from latebind.build.inside import refuse_links_outside
 from latebind.config.file import FILE_NAME, load, standalone_text
 from latebind.config.project import Project
 from latebind.errors import InputError, LatebindError
 from latebind.fingerprint import LOADCHECK, PACKAGE
 from latebind.model import Artifact
+from latebind.native.inside import refuse_links_outside
 from latebind.system.archive import Entry, write_zip
 from latebind.system.folders import replacing_folder
 from latebind.system.resources import folder as resource_folder

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from latebind.backend.targets import Rid
-from latebind.build.commit import source_commit, source_date
-from latebind.build.sources import hash_inputs
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import INPUT_ERRORS, InputError
 from latebind.formats import find_format, verified_kinds
 from latebind.model import Artifact
+from latebind.native.commit import source_commit, source_date
+from latebind.native.sources import hash_inputs
 from latebind.pack.make import pack
 from latebind.pack.record import list_changes, read_record
 from latebind.pack.render import not_made

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from latebind.ecosystems.nuget.managed import SOURCES, source_link
-from tests.build.test_commit import git
 from tests.ecosystems.nuget.test_managed import build as build_managed
+from tests.native.test_commit import git
 from tests.support.client import CONFIG, edit, member, write_client, write_files
 from tests.support.dotnet_reader import PROJECT
 from tests.support.needs import dotnet_environment

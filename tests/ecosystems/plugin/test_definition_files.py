@@ -1,8 +1,8 @@
 """What a provider exports: by a module definition file that is an option of the linker, or by latebind_ep() alone."""
 
 from latebind.backend.targets import Rid, target
-from latebind.build.cmake import native_build
 from latebind.config.project import read_project
+from latebind.native.cmake import native_build
 from loadcheck.binary import read_images
 from tests.support.client import write_files
 from tests.support.epclient import write_ep

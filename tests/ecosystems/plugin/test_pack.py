@@ -14,7 +14,7 @@ from latebind.errors import BuildError
 from latebind.pack.planned import plan_packages
 from loadcheck.audit import audit_paths
 from loadcheck.engine.policy import Policy
-from tests.build.test_sbom import FORMATS
+from tests.native.test_sbom import FORMATS
 from tests.support.client import hashes, members, pack_project, write_files
 from tests.support.epclient import CMAKE, CONFIG, SOURCE, write_ep
 from tests.support.needs import dotnet_environment

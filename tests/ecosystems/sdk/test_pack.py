@@ -15,12 +15,12 @@ from corpus.packages import universal
 from latebind.backend.targets import target
 from latebind.backend.toolchain import program
 from latebind.backend.zig import find_zig
-from latebind.build.native import stage_target
-from latebind.build.sbom import read_sbom
 from latebind.config.file import load
 from latebind.config.project import Project
 from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.errors import BuildError, ConfigError
+from latebind.native.builds import stage_target
+from latebind.native.sbom import read_sbom
 from latebind.system.run import run
 from loadcheck.audit import audit_here, audit_paths
 from loadcheck.binary import read_images

@@ -8,11 +8,11 @@ from pathlib import Path
 import lief
 import pytest
 
-from latebind.build.imports import import_native
 from latebind.config.file import load
 from latebind.config.project import Project, read_project
 from latebind.ecosystems.symbols.loaded import read_loaded, with_id
 from latebind.errors import InputError
+from latebind.native.imports import import_native
 from latebind.pack.make import Present, inspect_dist
 from latebind.pack.planned import plan_packages
 from loadcheck.archive import sha256

@@ -10,10 +10,10 @@ import pytest
 from ci.machines import arm64_python, qemu, windows_python, wine
 from ci.machines.emulator import Limits
 from latebind.backend.targets import host_rid
-from latebind.build.pythons import find_interpreter, list_exports
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
+from latebind.native.pythons import find_interpreter, list_exports
 from latebind.pack.planned import plan_packages
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image

@@ -13,11 +13,11 @@ from latebind.backend import extension
 from latebind.backend.kinds import fits
 from latebind.backend.stage import open_stage
 from latebind.backend.targets import host_rid, target
-from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.config.project import Project, read_project
 from latebind.errors import BuildError
 from latebind.fingerprint import LOADCHECK
+from latebind.native.builds import stage_target
 from latebind.pack.planned import plan_packages
 from loadcheck.audit import audit_here
 from loadcheck.binary import read_image

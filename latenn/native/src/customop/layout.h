@@ -1,5 +1,5 @@
 /* layout.h: ONNX Runtime's struct of a custom operator as of 1.18, written down here because nothing else needs its
- * header; must not hold anything of ours. tests/native/test_ort_api.py compares it with the official one. */
+ * header; must not hold anything of ours. tests/loader/test_ort_api.py compares it with the official one. */
 #ifndef LATENN_CUSTOMOP_LAYOUT_H
 #define LATENN_CUSTOMOP_LAYOUT_H
 

@@ -14,16 +14,16 @@ from latebind.backend.sbom import SBOM_FILE
 from latebind.backend.stage import Stage
 from latebind.backend.targets import target
 from latebind.backend.tree import hash_files, list_tree
-from latebind.build.inside import refuse_links_outside
-from latebind.build.notices import package_notices
-from latebind.build.promise import find_exporter, refuse_broken
-from latebind.build.sbom import sbom
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.maven.config import ECOSYSTEM, MavenConfig, find_runtime_artifact, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.programs import MODULE, compile_sources, describe_module, find_jdk, read_major
 from latebind.errors import BuildError, LatebindError
+from latebind.native.inside import refuse_links_outside
+from latebind.native.notices import package_notices
+from latebind.native.promise import find_exporter, refuse_broken
+from latebind.native.sbom import sbom
 from latebind.semver import VersionError
 from latebind.system.archive import Entry, write_zip
 from latebind.templates import render

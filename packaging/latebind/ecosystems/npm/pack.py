@@ -14,15 +14,15 @@ from latebind.backend.sbom import SBOM_FILE
 from latebind.backend.stage import Stage
 from latebind.backend.targets import npm_platform
 from latebind.backend.tree import hash_files, list_tree
-from latebind.build.inside import refuse_links_outside
-from latebind.build.notices import package_notices
-from latebind.build.promise import find_exporter, refuse_broken
-from latebind.build.sbom import sbom
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, NpmConfig, npm_tables
 from latebind.errors import BuildError
 from latebind.filenames import npm_file, npm_target, npm_version
+from latebind.native.inside import refuse_links_outside
+from latebind.native.notices import package_notices
+from latebind.native.promise import find_exporter, refuse_broken
+from latebind.native.sbom import sbom
 from latebind.system.archive import Entry, write_tar
 from latebind.templates import render
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from latebind.backend.stage import Stage
 from latebind.backend.targets import Rid, target
-from latebind.build.stages import import_libraries
 from latebind.errors import BuildError
+from latebind.native.stages import import_libraries
 from latebind.system.archive import Entry
 from latebind.templates import render
 

@@ -17,10 +17,10 @@ from xml.sax.saxutils import escape
 import defusedxml.ElementTree
 
 from latebind.backend.files import write_text
-from latebind.build.stages import swap_in
 from latebind.compilers import dotnet
 from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.errors import BuildError, ToolError
+from latebind.native.stages import swap_in
 from latebind.semver import semantic_version
 from latebind.system.run import run
 

@@ -15,10 +15,6 @@ from typing import TYPE_CHECKING
 from latebind.backend.sbom import SBOM_FILE
 from latebind.backend.stage import Stage
 from latebind.backend.tree import hash_file
-from latebind.build.commit import checkout
-from latebind.build.notices import package_notices
-from latebind.build.promise import refuse_broken
-from latebind.build.sbom import sbom
 from latebind.compilers import dotnet
 from latebind.config.config import Config
 from latebind.config.package import NugetConfig, Package
@@ -30,6 +26,10 @@ from latebind.ecosystems.nuget.nuspec import Dependency, Nuspec, render_nuspec, 
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
+from latebind.native.commit import checkout
+from latebind.native.notices import package_notices
+from latebind.native.promise import refuse_broken
+from latebind.native.sbom import sbom
 from latebind.semver import semantic_version
 from latebind.system.archive import Entry
 from latebind.system.log import LOG

@@ -18,15 +18,15 @@ from packaging.version import Version
 from latebind.backend.sbom import SBOM_FILE
 from latebind.backend.stage import Stage
 from latebind.backend.targets import target
-from latebind.build import stages
-from latebind.build.native import apply_soversion
-from latebind.build.notices import package_notices
-from latebind.build.promise import refuse_broken
-from latebind.build.sbom import sbom
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
 from latebind.errors import BuildError
 from latebind.filenames import sdk_file
+from latebind.native import stages
+from latebind.native.builds import apply_soversion
+from latebind.native.notices import package_notices
+from latebind.native.promise import refuse_broken
+from latebind.native.sbom import sbom
 from latebind.system.archive import Entry, write_tar, write_zip
 from latebind.templates import render
 from loadcheck.facts import read_images

@@ -4,7 +4,7 @@ import pytest
 
 from ci.machines.macos import image, machine
 from latebind.verify.cases.machine import NOT_SUPPORTED
-from tests.native.test_functions_stub import compile_c
+from tests.loader.test_functions_stub import compile_c
 from tests.support.needs import available
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]

@@ -9,7 +9,7 @@ from ci.machines import wine_arm64
 from ci.machines.emulator import Limits
 from ci.machines.wine import windows_path
 from latebind.verify.cases.machine import NOT_SUPPORTED
-from tests.native.test_functions_stub import compile_c
+from tests.loader.test_functions_stub import compile_c
 from tests.support.emulated import cache
 from tests.support.needs import available
 

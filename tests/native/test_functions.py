@@ -1,0 +1,98 @@
+"""The functions of a stub are found in headers, shared libraries and .def files; the rest is named or refused."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from latebind.errors import InputError, LatebindError
+from latebind.native.functions import find_functions
+from latebind.native.stub import stub_table
+from latebind.tables.presets import FunctionTable, function_table, presets
+
+STUB = Path(__file__).resolve().parents[1] / "loader" / "stub"
+MANY = ["integers", "new", "new_stops", "newer", "prints", "reals", "returns", "status", "version", "why"]
+
+
+def test_a_header_gives_the_functions_that_it_and_its_neighbours_declare(tmp_path):
+    shutil.copy(STUB / "many.h", tmp_path)
+    (tmp_path / "stdint.h").write_text("#error as in git2/, for compilers without one\n")
+    (tmp_path / "all.h").write_text('#include <inttypes.h>\n#include "many.h"\nstatic int own(void) { return 1; }\n')
+    table, notes = find_functions(["all.h"], tmp_path)
+    assert list(table.since) == [f"many_{name}" for name in MANY]
+    [note] = notes
+    assert note.startswith(
+        "not in the stub: 1 variable (many_number); include the header of variables that latebind writes"
+    )
+    with pytest.raises(LatebindError, match="many_number: a variable, which a stub cannot have as a function"):
+        find_functions(["all.h", "many_number"], tmp_path)
+    assert table.variables == ("many_number",)
+
+
+@pytest.mark.parametrize(
+    ("declared", "fits"),
+    [
+        ("const char* f(void)", {"text", "structure"}),
+        ("char* f(int)", {"text", "structure"}),
+        ("int f(void)", {"integer"}),
+        ("unsigned long f(void)", {"integer"}),
+        ("int f(int*)", {"integer-out"}),
+        ("void f(unsigned*, unsigned*)", {"two-numbers"}),
+        ("void f(int*, int*, int*)", {"three-numbers"}),
+        ("const struct version* f(void)", {"structure"}),
+        ("extern const char* const f", {"variable"}),
+        ("extern char* f", {"variable"}),
+        ("extern int f", set()),
+        ("void f(void)", set()),
+    ],
+)
+def test_a_header_that_declares_another_kind_of_entry_is_refused(tmp_path, declared, fits):
+    (tmp_path / "f.h").write_text(f"{declared};\nint other(void);\n")
+    for version in ("text", "integer", "integer-out", "two-numbers", "three-numbers", "structure", "variable"):
+        if version in fits:
+            find_functions(["f.h"], tmp_path, "f", version)
+        else:
+            with pytest.raises(LatebindError, match=r"f has the type .* which does not fit version ="):
+                find_functions(["f.h"], tmp_path, "f", version)
+
+
+def test_a_pattern_chooses_among_those_of_files_and_a_name_adds_one(tmp_path):
+    (tmp_path / "thing.def").write_bytes(
+        b"EXPORTS thing_a=other @1\r\nthing_b @2 NONAME\r\n; no\r\nrest\r\nSECTIONS\r\nx\r\n"
+    )
+    assert list(find_functions(["thing.def", "thing_*", "more"], tmp_path)[0].since) == ["more", "thing_a", "thing_b"]
+    assert list(find_functions(["thing.def"], tmp_path)[0].since) == ["rest", "thing_a", "thing_b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind", "says"),
+    [
+        ("absent.h", None, InputError, "cannot be read"),
+        ("bad.h", "int f(;\n", InputError, "does not compile as C\n.*error: expected parameter"),
+        ("cxx.h", "class A { };\n", InputError, "does not compile as C"),
+        ("empty.def", "LIBRARY x\n", LatebindError, "no function of empty.def can be in a stub"),
+        ("data.txt", "f\n", InputError, "is not a shared library, a .def file or a header"),
+    ],
+)
+def test_what_has_no_functions_is_refused(tmp_path, name, text, kind, says):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(kind, match=f"(?s){says}"):
+        find_functions([name], tmp_path)
+
+
+def test_the_last_pattern_that_fits_decides_what_a_failing_call_gives():
+    table = stub_table(presets()["openvino"], function_table("openvino"))
+    assert "ov_core_create, NUMBER, -1, 2025, 0, 0)" in table
+    assert "ov_get_error_info, MESSAGE, 0, 2025, 0, 0)" in table
+    assert "ov_core_compile_model_props, NUMBER, -1, 2026, 4, 0)" in table
+    assert 'row(ov_property_key_cache_dir, "CACHE_DIR")' in table
+    assert ", ABORT, 0, " in stub_table(presets()["litert"], FunctionTable(functions={"0.0": ("TfLiteX",)}))
+
+
+@pytest.mark.parametrize("count", [0, 16_001])
+def test_a_table_has_room_for_its_functions(count):
+    with pytest.raises(LatebindError, match=f"would have {count:,} functions"):
+        stub_table(
+            presets()["litert"], FunctionTable(functions={"0.0": tuple(f"f{number}" for number in range(count))})
+        )
