@@ -24,6 +24,9 @@ from tests.support.needs import dotnet_environment, runtime_folder
 from tests.support.running import run_checked
 
 EXAMPLES = ROOT / "examples"
+PYTHONS = 'kind = "cpython", pythons = ["3.10", "3.11", "3.12", "3.13", "3.13t"]'
+TARGETS = 'include = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]\n'
+HOST = 'include = ["linux-x64"]\nglibc = "2.34"\n\n[targets.linux-x64]\ntoolchain = "host"\n'
 
 
 def lines_of(folder):
@@ -184,7 +187,10 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_h
         pytest.skip("not run: there is no CPython 3.12 or newer, no C++ compiler, or this is not Linux on x64")
     folder = tmp_path_factory.mktemp("installed-312")
     latebind = environment_with_latebind(folder, pythons[-1].path, ("nanobind>=3.1",))
-    project = example("nanobind-abi3")
+    project = example("python-module")
+    edit(project / "latebind.toml", PYTHONS, 'kind = "cp312-abi3"')
+    edit(project / "latebind.toml", TARGETS, HOST)
+    edit(project / "python/modrun/pyproject.toml", ">=3.10", ">=3.12")
     shutil.copytree(official_header.parent, project / "native/include")
     glibc = os.confstr("CS_GNU_LIBC_VERSION").split()[1]
     if glibc != "2.36":  # a newer g++ builds for its own system
@@ -196,10 +202,10 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_h
         "-x",
         "--outdir",
         project / "wheelhouse",
-        project / "python/nbrun",
+        project / "python/modrun",
     ]
     run(latebind.with_name("python"), "-m", *arguments)
-    (wheel,) = (project / "wheelhouse").glob("nbrun-1.0.0-cp312-abi3-manylinux_*_x86_64.whl")
+    (wheel,) = (project / "wheelhouse").glob("modrun-1.0.0-cp312-abi3-manylinux_*_x86_64.whl")
     for name in ("build", "stage"):
         shutil.rmtree(project / name)
 
@@ -209,18 +215,18 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_h
     (packed,) = (project / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(packed) as imported:
         assert packed.name == wheel.name
-        assert imported.read("nbrun/_nbrun.abi3.so") == built.read("nbrun/_nbrun.abi3.so")
+        assert imported.read("modrun/_modrun.abi3.so") == built.read("modrun/_modrun.abi3.so")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "requirement", "other", "scenarios"),
+    ("binding", "requirement", "other", "scenarios"),
     [
-        ("pybind11-cpythons", "pybind11>=3.0", "win-x64", ("works", "absent", "corrupt", "path", "threads")),
-        ("nanobind-cpythons", "nanobind>=3.1", "osx-arm64", ("works", "absent")),  # the others don't depend on the tool
+        ("pybind11", "pybind11>=3.0", "win-x64", ("works", "absent", "corrupt", "path", "threads")),
+        ("nanobind", "nanobind>=3.1", "osx-arm64", ("works", "absent")),  # the others don't depend on the tool
     ],
 )
-def test_modules_for_several_cpythons(name, requirement, other, scenarios, example, official_header, tmp_path_factory):
+def test_modules_for_several_cpythons(binding, requirement, other, scenarios, example, official_header, tmp_path_factory):
     """Two CPythons of this machine, each verified with its own wheel, and one for another system, whose linker differs.
 
     The whole list is tried by hand.
@@ -228,8 +234,10 @@ def test_modules_for_several_cpythons(name, requirement, other, scenarios, examp
     pythons = [python.minor for python in interpreters(["3.11", "3.12"])]
     if len(set(pythons)) < 2 or host_rid() != "linux-x64":
         pytest.skip("not run: this is not Linux x64, or it lacks CPython 3.11 or 3.12: uv python install")
-    latebind = environment_with_latebind(tmp_path_factory.mktemp(f"installed-{name}"), extra=(requirement,))
-    project = example(name)
+    latebind = environment_with_latebind(tmp_path_factory.mktemp(f"installed-{binding}"), extra=(requirement,))
+    project = example("python-module")
+    edit(project / "latebind.toml", 'BINDING = "nanobind"', f'BINDING = "{binding}"')
+    edit(project / "python/modrun/pyproject.toml", "nanobind>=3.1", requirement)
     shutil.copytree(official_header.parent, project / "native/include")
     edit(project / "latebind.toml", '"3.10", "3.11", "3.12", "3.13", "3.13t"', '"3.11", "3.12"')
 

@@ -1,15 +1,15 @@
-// nbrun: runs models of one float32 input "x" and one output "y" of the same length; knows nothing of Python.
+// modrun: runs models of one float32 input "x" and one output "y" of the same length; knows nothing of Python.
 #pragma once
 #include <onnxruntime_cxx_api.h>
 
 #include <string_view>
 #include <vector>
 
-namespace nbrun {
+namespace modrun {
 
 // Throws Ort::Exception, also when no ONNX Runtime is installed.
 inline std::vector<float> Run(std::string_view model, std::vector<float> x) {
-  static Ort::Env env{ORT_LOGGING_LEVEL_ERROR, "nbrun"};
+  static Ort::Env env{ORT_LOGGING_LEVEL_ERROR, "modrun"};
   Ort::Session session{env, model.data(), model.size(), Ort::SessionOptions{}};
   const auto memory = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault);
   const auto count = static_cast<int64_t>(x.size());
@@ -20,4 +20,4 @@ inline std::vector<float> Run(std::string_view model, std::vector<float> x) {
   return {y, y + x.size()};
 }
 
-} // namespace nbrun
+} // namespace modrun

@@ -1,5 +1,5 @@
 """Runs a small model with the ONNX Runtime that is installed."""
 
-from nbrun._nbrun import run
+from modrun._modrun import run
 
 __all__ = ["run"]

@@ -19,10 +19,10 @@ def main(words=None):
     given, _ = parser.parse_known_args(words)
     if given.runtime_path:
         os.environ["ONNXRUNTIME_LIB_PATH"] = given.runtime_path
-    import nbrun  # noqa: PLC0415  # the stub reads the variable when it binds
+    import modrun  # noqa: PLC0415  # the stub reads the variable when it binds
 
     try:
-        right = nbrun.run(MODEL, [1, 2, 3]) == [2, 4, 6]
+        right = modrun.run(MODEL, [1, 2, 3]) == [2, 4, 6]
     except RuntimeError as error:
         given.out.write_text(json.dumps({"error": {"message": str(error)}}), encoding="utf-8")
         return 3
