@@ -226,7 +226,9 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_h
         ("nanobind", "nanobind>=3.1", "osx-arm64", ("works", "absent")),  # the others don't depend on the tool
     ],
 )
-def test_modules_for_several_cpythons(binding, requirement, other, scenarios, example, official_header, tmp_path_factory):
+def test_modules_for_several_cpythons(
+    binding, requirement, other, scenarios, example, official_header, tmp_path_factory
+):
     """Two CPythons of this machine, each verified with its own wheel, and one for another system, whose linker differs.
 
     The whole list is tried by hand.

@@ -28,13 +28,11 @@ from latebind.backend.notices import add_notices, notices
 from latebind.backend.recipe import HOOK_GROUP, KIND_VARIABLE, PYPROJECT, TARGET_VARIABLE, WheelRecipe, hook_entry
 from latebind.backend.sbom import SBOM_FILE, Bill, list_libraries, list_tools, render_bill
 from latebind.backend.sdist import UnpackedSdist
-from latebind.backend.stage import Stage, manifest_of
+from latebind.backend.stage import WHEEL_MANIFEST, Stage, manifest_of
 from latebind.backend.targets import host_rid, target, wheel_tag
 from latebind.backend.toolchain import TOOLCHAIN_VARIABLE
 from latebind.backend.wheelfile import name_unix
 
-MANIFEST_NAME = "latebind.json"
-"""Of the manifest of the component in a wheel, below .dist-info/extra_metadata/."""
 METADATA_VERSION = "2.4"
 """The first version of core metadata with SPDX licenses (PEP 639). hatchling writes the latest that it knows, and twine
 6.0 to 6.2 refuse 2.5."""
@@ -153,7 +151,7 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's ow
         if editable:
             chosen |= _write_search_path(folder, self._scratch)
             return
-        manifest = self._scratch / MANIFEST_NAME
+        manifest = self._scratch / Path(WHEEL_MANIFEST).name
         write_text(manifest, manifest_of(stage, libraries))
         build_data["extra_metadata"][str(manifest)] = manifest.name
         self._add_hook(folder, chosen)

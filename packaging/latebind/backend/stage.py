@@ -21,6 +21,9 @@ _VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")
 _LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", ".pyd")
 _STATIC = (".a", ".lib")
 
+WHEEL_MANIFEST = "extra_metadata/latebind.json"
+"""Where wheels carry the manifest of the component that they hold, below .dist-info/."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedFile:

@@ -13,6 +13,7 @@ import msgspec
 from latebind.backend.files import digest
 from latebind.backend.stage import (
     MANIFEST,
+    WHEEL_MANIFEST,
     StagedFile,
     StageManifest,
     describe_files,
@@ -24,7 +25,6 @@ from latebind.backend.targets import Rid, Target, target
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError, InputError
-from latebind.filenames import WHEEL_MANIFEST
 from latebind.native.builds import refuse_floor
 from latebind.native.recipe import hash_sources
 from latebind.native.stages import new_stage

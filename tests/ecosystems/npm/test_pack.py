@@ -12,9 +12,9 @@ import pytest
 
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
+from latebind.ecosystems.npm.files import npm_file
 from latebind.ecosystems.npm.pack import entry_points
 from latebind.errors import BuildError
-from latebind.filenames import npm_file
 from latebind.pack.planned import plan_packages
 from loadcheck.audit import audit_here
 from tests.support.client import (

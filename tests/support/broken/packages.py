@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from latebind.backend.targets import Rid, target
-from latebind.filenames import npm_file, npm_target
+from latebind.ecosystems.npm.files import npm_file, npm_target
 from latebind.system.archive import Entry, write_tar, write_zip
 from loadcheck.archive import ZipReader
 

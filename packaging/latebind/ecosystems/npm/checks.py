@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from latebind.checks.supplier import Supplier
-from latebind.filenames import npm_version
+from latebind.ecosystems.npm.files import npm_version
 from loadcheck.api import Hit, comparable_version
 from loadcheck.facts import read_manifest
 

@@ -19,10 +19,10 @@ from latebind.backend.tree import hash_tree, link_or_copy
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.npm.config import npm_tables
+from latebind.ecosystems.npm.files import npm_file, npm_target
 from latebind.ecosystems.npm.layouts import LAYOUTS, ORDINARY, find_layout, install_layout, list_stores
 from latebind.ecosystems.npm.programs import NPM_INSTALL, NPM_TARBALLS, answer, find_program, node_environment, run_npm
 from latebind.errors import InputError, NotRun
-from latebind.filenames import npm_file, npm_target
 from latebind.model import Outcome
 from latebind.system.files import sha256
 from latebind.verify.cases import situations

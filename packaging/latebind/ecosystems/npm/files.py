@@ -6,15 +6,35 @@ import re
 from pathlib import Path
 
 import msgspec
+from packaging.version import Version
 
 from latebind.backend.targets import npm_platform, targets
 from latebind.config.config import Config
 from latebind.ecosystems.npm.config import npm_tables
-from latebind.errors import InputError
-from latebind.filenames import npm_file, npm_target, npm_version
+from latebind.errors import BuildError, InputError
 from latebind.formats import Identity, made_as
+from latebind.semver import LARGEST_IN_NPM, semantic_version
 from latebind.system.decoding import DECODE_ERRORS
 from loadcheck.facts import iter_members
+
+
+def npm_version(version: str) -> str:
+    """A PEP 440 version in SemVer: `1.0.0-rc.1`. Raises BuildError for one that SemVer cannot express."""
+    semantic = semantic_version(version, LARGEST_IN_NPM)
+    if semantic.partition("-")[0].count(".") > 2:  # noqa: PLR2004  # NuGet knows a fourth number
+        what = "has four numbers" if Version(version).post is None else "is a post-release"
+        raise BuildError(f"version {version} {what}, which npm cannot express", advice="Use the form 1.2.3.")
+    return semantic
+
+
+def npm_target(name: str, rid: str) -> str:
+    """The npm package that holds one target of another package: `@latenn/core-linux-x64`."""
+    return f"{name}-{npm_platform(rid).name}"
+
+
+def npm_file(name: str, version: str) -> str:
+    """`latenn-core-1.0.0-rc.1.tgz` for `@latenn/core`, as `npm pack` names it."""
+    return f"{name.removeprefix('@').replace('/', '-')}-{npm_version(version)}.tgz"
 
 
 class _Manifest(msgspec.Struct):

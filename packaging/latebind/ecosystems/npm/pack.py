@@ -17,8 +17,8 @@ from latebind.backend.tree import hash_files, list_tree
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, NpmConfig, npm_tables
+from latebind.ecosystems.npm.files import npm_file, npm_target, npm_version
 from latebind.errors import BuildError
-from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.native.inside import refuse_links_outside
 from latebind.native.notices import package_notices
 from latebind.native.promise import find_exporter, refuse_broken

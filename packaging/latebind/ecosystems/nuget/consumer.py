@@ -20,11 +20,10 @@ from latebind.ecosystems.nuget.dotnet_project import (
     run_built,
     share_build,
 )
-from latebind.ecosystems.nuget.files import nuget_tables
+from latebind.ecosystems.nuget.files import nuget_tables, nupkg_file
 from latebind.ecosystems.nuget.managed import list_frameworks
 from latebind.ecosystems.nuget.runtime_package import add_runtime, runtime_nupkg
 from latebind.errors import BuildError, InputError, NotRun
-from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.layouts import BUILD, CACHE, LAYOUTS, Application, layout, older_assembly

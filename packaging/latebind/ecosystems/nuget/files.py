@@ -16,6 +16,21 @@ from loadcheck.facts import nupkg_id, nupkg_version
 _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 
 
+def nupkg_file(id_: str, version: str) -> str:
+    """`Tiny.1.0.0-rc.1.nupkg`. `version` is PEP 440's. Raises BuildError for one that NuGet cannot express."""
+    return f"{id_}.{semantic_version(version)}.nupkg"
+
+
+def snupkg_file(id_: str, version: str) -> str:
+    """`Tiny.1.0.0-rc.1.snupkg`, as nupkg_file()."""
+    return f"{id_}.{semantic_version(version)}.snupkg"
+
+
+def part_id(id_: str, rid: str) -> str:
+    """The id of the package that holds one target of a split package: `Latenn.runtime.linux-x64`."""
+    return f"{id_}.runtime.{rid}"
+
+
 def nuget_tables(packages: Mapping[str, Package]) -> dict[str, NugetConfig]:
     """The packages that become nupkgs, by name, with their tables."""
     return {name: package.nuget for name, package in packages.items() if package.nuget is not None}

@@ -20,12 +20,11 @@ from latebind.config.config import Config
 from latebind.config.package import NugetConfig, Package
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
 from latebind.ecosystems.nuget import layout
-from latebind.ecosystems.nuget.files import nuget_tables
+from latebind.ecosystems.nuget.files import nuget_tables, nupkg_file, part_id, snupkg_file
 from latebind.ecosystems.nuget.managed import SOURCES, ManagedBuild, build_managed, source_link
 from latebind.ecosystems.nuget.nuspec import Dependency, Nuspec, render_nuspec, same_minor
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import BuildError
-from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.native.commit import checkout
 from latebind.native.notices import package_notices
 from latebind.native.promise import refuse_broken

@@ -13,16 +13,16 @@ from latebind.backend.files import write_text
 from latebind.backend.notices import notices
 from latebind.backend.recipe import HOOK_GROUP, hook_entry
 from latebind.backend.sbom import SBOM_FILE
-from latebind.backend.stage import Stage, manifest_of
+from latebind.backend.stage import WHEEL_MANIFEST, Stage, manifest_of
 from latebind.backend.wheelfile import record_digest
 from latebind.config.config import Config, import_name
 from latebind.config.package import Package
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun
 from latebind.ecosystems.nuget.pack import nupkg_kind
+from latebind.ecosystems.wheel.files import tag
 from latebind.ecosystems.wheel.metadata import hook_files
 from latebind.ecosystems.wheel.pack import plan_wheels
 from latebind.errors import BuildError
-from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.native.promise import refuse_broken
 from latebind.native.sbom import sbom
 from latebind.system.archive import Entry, write_zip

@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from latebind.ecosystems.sdk.files import sdk_file
 from latebind.errors import NotRun
-from latebind.filenames import sdk_file
 from latebind.model import Outcome, State
 from latebind.system.archive import unpack_tar
 from latebind.verify.cases.consumer import Consumer

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from latebind.backend.targets import targets
+from typing import TYPE_CHECKING
+
+from packaging.version import Version
+
+from latebind.backend.targets import target, targets
 from latebind.config.config import Config
-from latebind.filenames import sdk_file
 from latebind.formats import identify_by_name, made_as
 from loadcheck.facts import SDK_FILE
 
+if TYPE_CHECKING:
+    from latebind.config.document import ProjectTable
+
 _PROBLEM = "is not named like an SDK archive: name-version-target-sdk.tar.gz or .zip"
+
+
+def sdk_file(project: ProjectTable, rid: str) -> str:
+    """`tiny-1.0.0rc1-linux-x64-sdk.tar.gz`; a zip for Windows, the only kind that every Windows opens."""
+    kind = "zip" if target(rid).system == "windows" else "tar.gz"
+    return f"{project.name}-{Version(project.version)}-{rid}-sdk.{kind}"
 
 
 def _explain_foreign(file_name: str, config: Config) -> str:

@@ -20,8 +20,8 @@ from latebind.backend.stage import Stage
 from latebind.backend.targets import target
 from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
+from latebind.ecosystems.sdk.files import sdk_file
 from latebind.errors import BuildError
-from latebind.filenames import sdk_file
 from latebind.native import stages
 from latebind.native.builds import apply_soversion
 from latebind.native.notices import package_notices

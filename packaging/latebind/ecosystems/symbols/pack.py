@@ -19,9 +19,9 @@ from latebind.backend.targets import target
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
+from latebind.ecosystems.symbols.files import symbols_file
 from latebind.ecosystems.symbols.loaded import Loaded, read_loaded, with_id
 from latebind.errors import INPUT_ERRORS, NotRun
-from latebind.filenames import symbols_file
 from latebind.native.builds import build_with_symbols
 from latebind.system.archive import Entry, write_zip
 from latebind.system.files import sha256

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from latebind.backend.stage import WHEEL_MANIFEST
 from latebind.checks.policy import find_rules
 from latebind.checks.supplier import Supplier
-from latebind.filenames import WHEEL_MANIFEST
 from loadcheck.api import Hit, Hits, check, comparable_version, requirement_rows
 
 if TYPE_CHECKING:

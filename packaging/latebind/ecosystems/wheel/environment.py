@@ -16,8 +16,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from latebind.compilers.interpreters import choose
+from latebind.ecosystems.wheel.files import distribution
 from latebind.errors import LatebindError, NotRun
-from latebind.filenames import distribution
 from latebind.model import Artifact
 from latebind.system.files import sha256
 from latebind.system.limits import Limits

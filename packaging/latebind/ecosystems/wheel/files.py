@@ -15,7 +15,8 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
-from latebind.backend.targets import Rid, installs, target, targets
+from latebind.backend.kinds import abi_tags
+from latebind.backend.targets import Rid, installs, target, targets, wheel_tag
 from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.formats import Identity, made_as
@@ -23,6 +24,36 @@ from latebind.model import Artifact
 from latebind.tables.wheelkinds import own_abi_kind, own_abi_python
 
 _SUFFIX = ".whl"
+
+
+def distribution(name: str) -> str:
+    """A distribution's name in the names of its files: `foo_bar` for `Foo.Bar`; "" for none.
+
+    packaging.python.org, "Binary distribution format", "Escaping and Unicode".
+    """
+    return canonicalize_name(name).replace("-", "_")
+
+
+def tag(kind: str, rid: str, floor: str) -> str:
+    """The tag of a wheel: `cp310-abi3-manylinux_2_28_x86_64`.
+
+    The platform is the floor that its libraries were built for, even if they would run on an older system.
+    """
+    return f"{abi_tags(kind)}-{wheel_tag(target(rid), floor)}"
+
+
+def wheel_file(name: str, version: str, tag: str) -> str:
+    """`tiny-1.0.0rc1-py3-none-win_amd64.whl`."""
+    return f"{_stem(name, version)}-{tag}.whl"
+
+
+def sdist_file(name: str, version: str) -> str:
+    """`tiny-1.0.0rc1.tar.gz`."""
+    return f"{_stem(name, version)}.tar.gz"
+
+
+def _stem(name: str, version: str) -> str:
+    return f"{distribution(name)}-{Version(version)}"
 
 
 def wheels_for(rid: Rid, artifacts: Iterable[Artifact], python: str) -> list[Artifact]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from latebind.backend.cache import callers_home
+from latebind.ecosystems.wheel.files import sdist_file
 from latebind.errors import LatebindError, NotRun, ToolError
-from latebind.filenames import sdist_file
 from latebind.model import Artifact, Outcome, State
 from latebind.native.diagnostics import find_hook_output, own_words
 from latebind.system.files import sha256
