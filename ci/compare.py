@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from latebind.backend.targets import target
 from latebind.release.packages import ReleasePackage, read_packages
-from loadcheck.audit import audit_paths
+from loadcheck.api import audit_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from loadcheck import AuditReport
 from loadcheck.engine.pool import Died
-from loadcheck.model import AuditReport
 from tests.conftest import ROOT
 from tests.support import fuzz
 from tests.support.running import run_checked

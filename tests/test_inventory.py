@@ -9,8 +9,8 @@ import pytest
 
 from latebind.backend.wheelfile import record_digest
 from latebind.inventory import find_contents, read_part
-from loadcheck.archive import sha256
-from loadcheck.audit import audit_here
+from latebind.system.files import sha256
+from loadcheck.api import audit_here
 from tests.native.test_sbom import FORMATS, lacks_minimum
 from tests.support.client import members, rewritten
 from tests.support.needs import zig

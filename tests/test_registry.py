@@ -9,7 +9,7 @@ import latebind
 from latebind.ecosystems.ecosystem import package_kinds
 from latebind.formats import find_format, installed_kinds, package_formats
 from latebind.registry import ECOSYSTEMS, load_parts
-from loadcheck.engine.reader import package_readers
+from loadcheck.facts import package_readers
 
 FOLDER = Path(latebind.__file__).parent / "ecosystems"
 

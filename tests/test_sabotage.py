@@ -6,7 +6,7 @@ import pytest
 
 from ci.gen import sabotage_page
 from latebind.config.file import load
-from loadcheck.audit import audit_here
+from loadcheck.api import audit_here
 from tests.support.broken import sabotage
 from tests.support.broken.layers import audit_packages, break_packages, run_layers
 from tests.support.broken.table import CONTROL, WAYS, way

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 from ci.machines import llvm, pinned
 
 BENCH = ROOT / "ci" / "bench"
+PEERS_PINNED = ROOT / "loadcheck" / "accuracy" / "peers.txt"
 PEERS_AT_LEAST, FLOOR_AT_MOST, FLOOR_WITH_ALL_CHECKS, RESOLVING_AT_MOST = 5.0, 1.0, 1.3, 2.0
 MEMORY_BASE, MEMORY_PER_BYTE = 120 * 10**6, 3
 SMALL_AT_MOST, MANY_AT_MOST, MEMBERS = 0.5, 20.0, 20_000
@@ -38,7 +39,7 @@ PEERS: tuple[tuple[str, tuple[str, ...], str, tuple[int, ...]], ...] = (
 
 def peers(paths: Sequence[Path]) -> Sample:
     """Every peer on each wheel that it is made for."""
-    binaries = pinned.environment("peers", BENCH / "peers.txt")
+    binaries = pinned.environment("peers", PEERS_PINNED)
     env = {"PATH": ":".join([str(binaries), str(llvm.prepare(pinned.cache() / "apple")), "/usr/bin", "/bin"])}
     return add(
         run([binaries / program, *words, path], env=env, allowed=allowed)
@@ -161,7 +162,7 @@ def main() -> None:
 
 
 def _pins() -> list[tuple[str, str]]:
-    lines = (BENCH / "peers.txt").read_text("utf-8").splitlines()
+    lines = PEERS_PINNED.read_text("utf-8").splitlines()
     rows = (line.partition("==") for line in lines if "==" in line)
     return [(name, number) for name, _, number in rows]
 

@@ -12,8 +12,8 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loadcheck.api import Policy
 from loadcheck.audit import Task, audit_package
-from loadcheck.engine.policy import Policy
 from loadcheck.engine.pool import Died, Pool, WorkerLimits
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ci.gen import actions, hidden, loader_headers, ort_slots, places
 from ci.gen.reference_checks import check_index
 from ci.gen.reference_config import config_pages, config_schema_text
 from latebind.adopt.new import provider_files
-from loadcheck.archive import write_text
+from latebind.backend.files import write_text
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.native.functions import parse_header
-from loadcheck.binary.read import read_image
+from loadcheck.facts import read_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

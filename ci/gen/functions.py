@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
-from loadcheck.binary.read import read_image
+from loadcheck.facts import read_image
 
 if TYPE_CHECKING:
     from loadcheck.binary.image import Export

@@ -17,9 +17,9 @@ import jinja2
 import msgspec
 
 from ci.gen import ort_slots
+from latebind.backend.files import write_text
 from latebind.native.loadersource import runtime_header
 from latebind.tables.presets import preset, presets
-from loadcheck.archive import write_text
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = pathlib.Path("loader/include/latebind")

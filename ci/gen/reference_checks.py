@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.catalog import FAMILIES, checks
-from loadcheck.reports.pages import render_page
+from loadcheck.api import FAMILIES, checks, render_page
 
 if TYPE_CHECKING:
-    from loadcheck.engine.registry import Check
+    from loadcheck.api import Check
 
 
 def _published() -> dict[str, Check]:

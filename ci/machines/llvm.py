@@ -12,7 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from ci.machines import make_once, print_made, programs
+from ci.machines import make_once, print_made
 from ci.machines.debian import unpack
 
 _LIBRARIES = ("libedit2", "libbsd0", "libmd0", "libz3-4", "libtinfo6", "libxml2", "libicu72")
@@ -28,7 +28,7 @@ def prepare(dest: Path) -> Path:
     """The folder with the three tools. Raises NotAvailableError when they are neither here nor to be had."""
     if sys.platform == "darwin" and (otool := shutil.which("otool")):
         return Path(otool).parent
-    tools = {name: programs.find(tool) for name, tool in TOOLS.items()}
+    tools = {name: _find(tool) for name, tool in TOOLS.items()}
     libraries = ""
     if not all(tools.values()):
         root = make_once(dest.absolute() / "root", lambda folder: unpack(PACKAGES, folder))
@@ -41,6 +41,12 @@ def prepare(dest: Path) -> Path:
         (folder / name).write_text(script, encoding="utf-8")
         (folder / name).chmod(0o755)
     return folder
+
+
+def _find(program: str) -> str | None:
+    """A program on PATH, also with LLVM's version in its name (llvm-nm-14)."""
+    versions = ("", *(f"-{number}" for number in range(30, 13, -1)))
+    return next(filter(None, (shutil.which(program + version) for version in versions)), None)
 
 
 def prepare_objdump(dest: Path) -> list[str]:

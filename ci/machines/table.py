@@ -22,7 +22,7 @@ from ci.machines import (
     wine_arm64,
 )
 from ci.machines.macos import machine as macos
-from loadcheck.archive import write_text
+from latebind.backend.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

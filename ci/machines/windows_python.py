@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ci.machines import NotAvailableError, make_once, pinned, run_tool
 from latebind.backend.zig import find_zig
 from latebind.compilers.interpreters import interpreters
-from loadcheck.tables.pythonabi import stable_names
+from loadcheck.facts import stable_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

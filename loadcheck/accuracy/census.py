@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ci.machines import pinned
+from accuracy import downloads
+
 from loadcheck.audit import audit_paths
 from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
@@ -84,7 +85,8 @@ def main() -> int:
     wheels = [wheel for wheel in read_table() if arguments.part in (None, wheel.part)]
     wheels = wheels[:: -(-len(wheels) // (arguments.sample or len(wheels)))]
     errors = {
-        wheel.file: codes(pinned.wheel(wheel.file, wheel.sha256), "loads").get("error", set()) for wheel in wheels
+        wheel.file: codes(downloads.find_pinned(wheel.file, wheel.sha256), "loads").get("error", set())
+        for wheel in wheels
     }
     wrong = [*problems(wheels), *differences(wheels, errors)]
     for text in (*summary(wheels), *wrong):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import zipfile
@@ -15,8 +16,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from ci.machines import programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -150,9 +149,9 @@ def _natives(wheel: Path) -> list[str]:
 @cache
 def _output(command: str, wheel: Path, name: str) -> str:
     tool, *arguments = command.split()
-    program = programs.find(tool)
+    program = shutil.which(tool)
     if program is None:
-        raise MissingError(f"{tool} is not on this machine")
+        raise MissingError(f"{tool} is not on this machine: apt-get install binutils llvm unzip")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / Path(name).name
         if "{file}" in arguments:

@@ -3,8 +3,9 @@
     python -m accuracy.peers             every wheel without reports; census.csv is written after each wheel
     python -m accuracy.peers --only N    the next N wheels
 
-A wheel that was not in the cache is deleted when all tools have read it. delocate asks for otool and lipo, which
-ci/machines/llvm.py supplies. the site has the table as a page. Exit status: 0 all read, 1 some could not be downloaded.
+A wheel that was not in the cache is deleted when all tools have read it. uv runs the tools of peers.txt. delocate asks
+for otool and lipo on PATH, which macOS has; elsewhere `python -m ci.machines.llvm FOLDER` makes them.
+Exit status: 0 all read, 1 some could not be downloaded.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from accuracy import census
+from accuracy import census, downloads
 from packaging.utils import parse_wheel_filename
 
-from ci.machines import llvm, pinned
+from loadcheck import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-ROOT = Path(__file__).resolve().parents[2]
-REQUIREMENTS = ROOT / "ci" / "bench" / "peers.txt"
+REQUIREMENTS = census.HERE / "peers.txt"
 _SECONDS = 300
 _LARGEST = 10**9
 _SHOWN = 6
@@ -120,29 +121,28 @@ def main() -> int:
     parser.add_argument("--only", type=int, help="how many wheels")
     wheels = {wheel.file: wheel for wheel in census.read_table()}
     missing = [wheel for wheel in wheels.values() if not wheel.reports]
-    programs = pinned.environment("peers", REQUIREMENTS)
     lost = 0
     for wheel in missing[: parser.parse_args().only]:
-        was_cached = (pinned.cache() / "wheels" / wheel.file).is_file()
+        was_cached = (downloads.make_folder("wheels") / wheel.file).is_file()
         try:
-            path = pinned.wheel(wheel.file, wheel.sha256)
-        except SystemExit as reason:
+            path = downloads.find_pinned(wheel.file, wheel.sha256)
+        except InputError as reason:
             print(reason, file=sys.stderr)
             lost += 1
             continue
-        wheels[wheel.file] = replace(wheel, reports=compare(path, programs))
+        wheels[wheel.file] = replace(wheel, reports=compare(path))
         write_table(wheels.values())
         if not was_cached:
             path.unlink()
     return int(lost > 0)
 
 
-def compare(path: Path, programs: Path) -> dict[str, str]:
+def compare(path: Path) -> dict[str, str]:
     """What each tool that is made for the wheel reports, and latebind: short codes or sentences, "" for nothing."""
     size = path.stat().st_size
     if size > _LARGEST:
         return {"latebind": f"not run: {size // 10**6} MB"}
-    reports = {tool.name: _run(tool, path, programs) for tool in TOOLS if tool.reads(path.name)}
+    reports = {tool.name: _run(tool, path) for tool in TOOLS if tool.reads(path.name)}
     return {**reports, "latebind": "; ".join(latebind(path))}
 
 
@@ -153,13 +153,15 @@ def latebind(path: Path) -> Iterable[str]:
         yield f"{severity} {' '.join(sorted(codes))}"
 
 
-def _run(tool: Tool, path: Path, programs: Path) -> str:
-    room = pinned.cache() / "room"
-    room.mkdir(exist_ok=True)
+def _run(tool: Tool, path: Path) -> str:
+    if tool.read is delocate and not shutil.which("otool"):
+        raise SystemExit("delocate needs otool and lipo on PATH: python -m ci.machines.llvm FOLDER makes FOLDER/bin")
+    room = downloads.make_folder("room")
     (room / "codesign").write_text("#!/bin/sh\n", encoding="utf-8")  # delocate signs what it changed; nothing is kept
     (room / "codesign").chmod(0o755)
-    command = [str(programs / tool.name), *tool.arguments(path.name), str(path)]
-    search = f"{room}:{programs}:{llvm.prepare(pinned.cache() / 'apple')}:/usr/bin:/bin"
+    program = ("uv", "run", "--no-project", "--quiet", f"--with-requirements={REQUIREMENTS}", tool.name)
+    command = [*program, *tool.arguments(path.name), str(path)]
+    search = f"{room}:{os.environ['PATH']}"
     try:
         done = subprocess.run(
             command, check=False, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,

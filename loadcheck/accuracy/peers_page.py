@@ -21,9 +21,9 @@ _VC = r"(?:vcruntime|msvcp|msvcr|vcomp|concrt|mfc)\d\w*\.dll"
 _INTRODUCTION = """# Other tools on the same wheels
 
 The wheels of [the census](census.md), read by auditwheel, delocate, delvewheel, abi3audit and check-wheel-contents
-(2026-11-22, [versions](../ci/bench/peers.txt)) and by `latebind audit`, with all checks. `python -m accuracy.peers`
-writes [the table](../loadcheck/accuracy/census.csv): a row for each wheel, and a column for each tool, empty if it
-is not made for it.
+(2026-11-22, [versions](../loadcheck/accuracy/peers.txt)) and by `latebind audit`, with all checks.
+`python -m accuracy.peers` writes [the table](../loadcheck/accuracy/census.csv): a row for each wheel, and a column for
+each tool, empty if it is not made for it.
 
 In the tables, a wheel counts once per row. The last columns are the wheels on which latebind reports a related code as
 an error or warning, only as a note, or not at all.

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from accuracy import evidence
+from accuracy import downloads, evidence
 from packaging.utils import parse_wheel_filename
 
-from ci.machines import pinned
 from loadcheck.archive import write_text
 from loadcheck.audit import audit_paths
 
@@ -52,7 +51,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail when docs/truth.md is out of step")
     parser.add_argument("--confirm", action="store_true", help="confirm every finding with other tools")
     arguments = parser.parse_args()
-    wheels = pinned.wheels(WHEELS)
+    wheels = [downloads.find_pinned(name, digest) for name, digest in sorted(_table_of("wheels").items())]
     if arguments.confirm:
         return confirm(wheels)
     document = {"wheels": [_wheel(path) for path in wheels]}
@@ -66,6 +65,11 @@ def main() -> int:
         write_text(Path("reports", "truth.json"), text)
         write_text(PAGE, page)
     return _report(gaps(document))
+
+
+def _table_of(name: str) -> Mapping[str, str]:
+    table: Mapping[str, str] = msgspec.toml.decode(WHEELS.read_bytes())[name]
+    return table
 
 
 def confirm(wheels: Sequence[Path]) -> int:
@@ -100,7 +104,7 @@ def _wheel(path: Path) -> dict[str, Any]:
         "version": str(version),
         "system": _system(path),
         "file": path.name,
-        "sha256": pinned.pins(WHEELS)[path.name],
+        "sha256": _table_of("wheels")[path.name],
         "verdicts": [_verdict(code, group) for code, group in groupby(findings, key=lambda finding: finding.code)],
     }
 
@@ -125,7 +129,7 @@ def _verdict(code: str, findings: Iterable[Finding]) -> dict[str, Any]:
 def render(document: Mapping[str, Any]) -> str:
     """The page of these verdicts."""
     wheels: Sequence[Mapping[str, Any]] = document["wheels"]
-    remarks: Mapping[str, str] = msgspec.toml.decode(WHEELS.read_bytes())["remarks"]
+    remarks = _table_of("remarks")
     projects = sorted({wheel["project"] for wheel in wheels})
     by_project = {(wheel["project"], wheel["system"]): wheel for wheel in wheels}
     rows = [

@@ -8,8 +8,7 @@ import pytest
 from latebind.backend.binaries import sonames
 from latebind.backend.kinds import abi_tags, fits, floor_of
 from latebind.backend.zig import find_zig
-from loadcheck.binary import read_images
-from loadcheck.tables import pythonabi
+from loadcheck import facts
 
 LINUX = ["-Wl,-soname,libtiny.so.1"]
 MAC = ["-install_name", "@rpath/libtiny.1.dylib"]
@@ -46,7 +45,7 @@ def libraries(tmp_path_factory):
 @pytest.mark.builds
 def test_the_names_of_libraries_are_those_that_loadcheck_reads(libraries):
     for target, data in libraries.items():
-        named = {posixpath.basename(image.soname) for image in read_images(data, target)}
+        named = {posixpath.basename(image.soname) for image in facts.read_images(data, target)}
         assert sonames(data) == named - {""}, target
     assert sonames(libraries["s390x-linux-gnu"]) == {"libtiny.so.1"}
     assert sonames(libraries["aarch64-macos"]) == {"libtiny.1.dylib"}
@@ -69,12 +68,12 @@ MODULES = (
 def test_modules_are_for_the_cpythons_that_loadcheck_reads_in_their_names(kind):
     tag = abi_tags(kind)
     for module in MODULES:
-        abi = pythonabi.module_abi(module)
+        abi = facts.module_abi(module)
         expected = "-cp" not in tag or not abi or abi in ("abi3", "abi3t", tag.partition("-")[2])
         assert fits(kind, module) is expected, module
 
 
 def test_the_oldest_cpython_of_a_kind_is_the_one_that_loadcheck_reads():
     kinds = ("py3-none", "cpython", "cp310-abi3", "cp315-abi3.abi3t", "cp310-cp310")
-    assert [floor_of(kind) for kind in kinds] == [pythonabi.floor_of(kind) for kind in kinds]
+    assert [floor_of(kind) for kind in kinds] == [facts.floor_of(kind) for kind in kinds]
     assert floor_of("cp310-abi3") == (3, 10)

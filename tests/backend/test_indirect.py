@@ -11,7 +11,7 @@ import pytest
 from corpus.packages import MAC_ARM, MAC_INTEL, toolchain
 from corpus.processes import run_checked
 from latebind.backend.indirect import complete_indirect_symbols
-from loadcheck.binary import read_image
+from loadcheck.facts import read_image
 
 USER = """
 #include <stdlib.h>

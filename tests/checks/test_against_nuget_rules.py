@@ -9,8 +9,7 @@ from corpus.cases.nugetrules import CASES
 from corpus.packages import Bench
 from latebind.compilers import dotnet
 from latebind.system.run import run
-from loadcheck.audit import audit_here
-from loadcheck.engine.policy import Policy
+from loadcheck.api import Policy, audit_here
 from tests.support.needs import dotnet_environment
 
 PROGRAM = """\

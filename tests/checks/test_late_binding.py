@@ -5,7 +5,7 @@ import pytest
 from corpus.cases.case import contents, linked, runtime, wheel
 from corpus.cases.linkage import LIB, PROVIDER, plugin
 from latebind.checks.policy import BindingPolicy
-from loadcheck.audit import audit_paths
+from loadcheck.api import audit_paths
 
 STUB = BindingPolicy(drop_ins=frozenset({"onnxruntime"}))
 

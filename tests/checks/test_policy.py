@@ -9,8 +9,8 @@ from latebind.checks.projects import twin_lacks, twins_differ
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.tables.presets import preset
-from loadcheck.engine.reader import TwinFacts
-from loadcheck.engine.registry import Skip
+from loadcheck.api import Skip
+from loadcheck.facts import TwinFacts
 from tests.support.client import BOUND, SEVERAL, write_client
 
 ORT, OPENVINO = preset("onnxruntime"), preset("openvino")

@@ -4,7 +4,7 @@ import pytest
 
 from corpus.packages import MAC_TAG, WINDOWS_TAG
 from latebind.tables.presets import presets
-from loadcheck.audit import audit_here
+from loadcheck.api import audit_here
 
 # What the wheels of PyPI hold: the file of the C interface for Linux, macOS and Windows.
 FILES = {

@@ -4,7 +4,7 @@ import importlib.metadata
 
 import pytest
 
-from loadcheck.audit import audit_here
+from loadcheck.api import audit_here
 
 
 @pytest.fixture(scope="module")

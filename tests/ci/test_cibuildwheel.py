@@ -15,7 +15,7 @@ from latebind.config.project import Project
 from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import BuildError
 from latebind.native.imports import import_native
-from loadcheck.archive import sha256
+from latebind.system.files import sha256
 from tests.conftest import ROOT
 from tests.support.client import write_client
 from tests.support.needs import available, zig

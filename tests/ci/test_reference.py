@@ -11,7 +11,7 @@ from latebind.cli import _parser
 from latebind.config import described as ownruntime
 from latebind.config import document
 from latebind.release.headers import declarations
-from loadcheck.engine.catalog import checks
+from loadcheck.api import checks
 from tests.conftest import ROOT
 
 PAGES = ROOT / "docs"

@@ -75,7 +75,7 @@ def test_a_shard_that_fails_is_not_recorded(ledger, monkeypatch, capfd):
     monkeypatch.setattr(shards.subprocess, "call", lambda *_, **__: next(statuses))
     assert shards.main(["adopt", "loader", "emulated"]) == 3
     assert list(read_ledger()) == ["loader"]
-    assert "Shard native passed. Commit green.toml.\n" in capfd.readouterr().out
+    assert "Shard loader passed. Commit green.toml.\n" in capfd.readouterr().out
 
 
 def test_a_name_that_no_shard_has_is_refused(capsys):

@@ -12,7 +12,7 @@ from latebind.config.file import load_described as load_library
 from latebind.ecosystems.wheel.metadata import metadata_fields
 from latebind.errors import ConfigError
 from latebind.tables.presets import library_files
-from loadcheck.audit import audit_here
+from loadcheck.api import audit_here
 from tests.support.client import CONFIG, edit
 from tests.support.running import run_checked
 from tests.support.thingclient import DESCRIBED, build_thing, write_thing_client

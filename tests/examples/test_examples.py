@@ -15,7 +15,7 @@ from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_helper
-from loadcheck.binary.read import read_image
+from loadcheck.facts import read_image
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run, select_cases
 from tests.support.broken.packages import Packages
 from tests.support.client import edit

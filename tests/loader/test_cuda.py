@@ -11,7 +11,7 @@ from ci.machines.emulator import Limits
 from latebind.backend.targets import target
 from latebind.backend.toolchain import require
 from latebind.tables.presets import library_files
-from loadcheck.binary.read import read_image
+from loadcheck.facts import read_image
 from tests.support.building import LOADER_TESTS as HERE
 from tests.support.emulated import cache, fetch_wheel
 from tests.support.needs import available, zig

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ci.gen import hidden
-from loadcheck.text import printable
+from latebind.text import printable
 from tests.conftest import ROOT
 from tests.support.needs import require_programs
 

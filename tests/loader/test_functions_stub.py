@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from latebind.backend.targets import host_rid, target
-from loadcheck.binary.read import read_image
+from loadcheck.facts import read_image
 from tests.support.building import LOADER_TESTS as HERE
 from tests.support.building import ROOT, needed_compiler
 from tests.support.needs import zig

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from loadcheck.binary.read import read_image
+from loadcheck.facts import read_image
 from tests.support.building import LOADER_TESTS as HERE
 from tests.support.emulated import fetch_wheel
 from tests.support.needs import zig

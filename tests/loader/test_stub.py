@@ -19,8 +19,8 @@ from ci.gen import ort_slots
 from latebind.backend.targets import Rid
 from latebind.verify.cases.index import EACH_MINOR, Question, ask
 from latebind.verify.cases.installers import installer
-from loadcheck.audit import audit_paths
-from loadcheck.binary.read import read_image
+from loadcheck.api import audit_paths
+from loadcheck.facts import read_image
 from tests.support.building import LOADER_TESTS as HERE
 from tests.support.building import NOISE, ROOT, build, configure, needed_compiler
 from tests.support.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from loadcheck.binary.read import read_image
+from loadcheck.facts import read_image
 from tests.support.building import LOADER_TESTS as HERE
 from tests.support.building import build, configure, needed_compiler
 from tests.support.emulated import fetch_wheel

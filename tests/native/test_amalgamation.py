@@ -9,7 +9,7 @@ import pytest
 
 import latebind as package
 from latebind.backend.toolchain import require
-from loadcheck.binary.read import read_image
+from loadcheck.facts import read_image
 from tests.conftest import ROOT
 from tests.support.needs import require_programs, runtime_folder, zig
 from tests.support.running import assert_refused, assert_success

@@ -13,7 +13,7 @@ from latebind.config.project import read_project
 from latebind.errors import BuildError, InputError
 from latebind.native.builds import needs_compiler
 from latebind.native.imports import import_native
-from loadcheck.archive import sha256
+from latebind.system.files import sha256
 from tests.support.client import (
     CMAKE,
     CONFIG,

@@ -15,9 +15,7 @@ import latebind
 from latebind.backend.notices import add_notices
 from latebind.backend.parts import find_parts, known_parts
 from latebind.system.resources import cmake_dir
-from loadcheck.audit import audit_here
-from loadcheck.engine.choice import Choice
-from loadcheck.engine.policy import Policy
+from loadcheck.api import Choice, Policy, audit_here
 from tests.conftest import ROOT
 from tests.support.client import BOUND, by_kind, copy_client, hashes, members, pack_project, stage_project
 

@@ -9,8 +9,7 @@ import pytest
 from latebind.config.file import load
 from latebind.ecosystems.plugin.pack import plugin_files
 from latebind.errors import BuildError
-from loadcheck.audit import audit_paths
-from loadcheck.engine.policy import Policy
+from loadcheck.api import Policy, audit_paths
 from tests.support import epclient
 from tests.support.client import hashes, members, pack_project, stage_project
 from tests.support.running import CLI, assert_success, run_program

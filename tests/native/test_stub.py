@@ -9,8 +9,8 @@ import pytest
 from latebind.backend.stub import IN_FRONT
 from latebind.backend.targets import host_rid
 from latebind.backend.toolchain import require
-from loadcheck.archive import sha256
-from loadcheck.binary.read import read_image
+from latebind.system.files import sha256
+from loadcheck.facts import read_image
 from tests.conftest import ROOT
 from tests.support.needs import official_header, require_programs, runtime_folder, zig
 from tests.support.running import assert_refused, assert_success, run_checked

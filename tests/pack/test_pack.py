@@ -20,7 +20,7 @@ from latebind.errors import BuildError
 from latebind.native.sources import outside_hash
 from latebind.pack.record import RECORD, Ledger, Losses
 from latebind.pack.render import describe_losses
-from loadcheck.audit import audit_paths
+from loadcheck.api import audit_paths
 from tests.support.client import (
     BOUND,
     CONFIG,

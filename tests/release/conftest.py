@@ -3,12 +3,13 @@
 import msgspec
 import pytest
 
+from latebind.backend.files import write_text
 from latebind.config.project import read_project
 from latebind.formats import find_format
 from latebind.pack.record import read_record
 from latebind.release.make import ReleaseInputs
+from latebind.system.files import sha256
 from latebind.verify.report.data import Provenance, report_json
-from loadcheck.archive import sha256, write_text
 from tests.support.client import BOUND, PORTABLE_CMAKE, PORTABLE_SOURCE, pack_project, write_client
 from tests.verify.reports import complete, report
 

@@ -13,9 +13,9 @@ from latebind.pack.record import Record
 from latebind.release.api import ApiChange, Surface
 from latebind.release.contradictions import contradictions, find_stale
 from latebind.release.packages import ReleasePackage
+from latebind.system.files import sha256
 from latebind.verify.report.data import PackageHash, Report
-from loadcheck.archive import sha256
-from loadcheck.model import AuditReport, Finding
+from loadcheck import AuditReport, Finding
 from tests.support.client import BOUND, write_client
 
 ONE, OTHER = "1" * 64, "2" * 64

@@ -19,10 +19,10 @@ from latebind.release.contradictions import Contradiction
 from latebind.release.facts import Origin
 from latebind.release.make import GateError, ReleaseInputs, files_of, make_release, sums
 from latebind.release.tag import Tag
+from latebind.system.files import sha256
 from latebind.verify.report.data import Provenance
 from latebind.verify.report.gate import Blocker
 from latebind.verify.report.render import write_reports
-from loadcheck.archive import sha256
 from tests.support.client import BOUND, write_client
 from tests.verify.reports import report, row
 

@@ -9,7 +9,7 @@ from latebind.backend.targets import npm_platform
 from latebind.errors import InputError
 from latebind.release.packages import read_packages
 from latebind.system.archive import Entry, write_tar, write_zip
-from loadcheck.archive import sha256
+from latebind.system.files import sha256
 from tests.support.client import pack_project, write_portable
 from tests.support.sdkclient import SDK, write_sdk_client
 

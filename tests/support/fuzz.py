@@ -20,9 +20,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadcheck.audit import audit_here
+from loadcheck import InputError
+from loadcheck.api import audit_here
 from loadcheck.engine.pool import Died, Pool, WorkerLimits, default_jobs
-from loadcheck.errors import InputError
 from loadcheck.reports.render import RENDERERS
 from tests.support.client import write_portable
 from tests.support.mutation import mutate_subject

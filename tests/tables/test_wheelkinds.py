@@ -7,7 +7,7 @@ import pytest
 
 from latebind.backend.kinds import abi_tags
 from latebind.tables.wheelkinds import kind_problem
-from loadcheck.tables.pythonabi import module_abi
+from loadcheck.facts import module_abi
 
 
 def test_this_cpythons_own_names_agree():

@@ -1,7 +1,7 @@
 """Checks, policies and audits: what checks and programs of other distributions import (docs/howto/checks.md)."""
 
 from loadcheck.audit import audit_here, audit_paths
-from loadcheck.engine.catalog import explain
+from loadcheck.engine.catalog import FAMILIES, checks, explain
 from loadcheck.engine.choice import Choice, read_codes
 from loadcheck.engine.policy import Policy, Waiver, fits_any
 from loadcheck.engine.registry import ARCHIVES, INSTALLED, Check, Hit, Hits, Skip, check
@@ -10,11 +10,11 @@ from loadcheck.engine.wording import count_line, first, links, own_name, some
 from loadcheck.options import choose_checks, load_baseline, print_report
 from loadcheck.reports.markdown import audit_markdown
 from loadcheck.reports.pages import render_page
-from loadcheck.reports.render import audit_json
+from loadcheck.reports.render import audit_json, audit_schema
 
 __all__ = [
-    "ARCHIVES", "INSTALLED", "Check", "Choice", "Hit", "Hits", "Policy", "Skip", "Waiver", "audit_here", "audit_json",
-    "audit_markdown", "audit_paths", "check", "choose_checks", "comparable_version", "count_line", "explain", "first",
-    "fits_any", "links", "load_baseline", "own_name", "print_report", "read_codes", "render_page", "requirement_rows",
-    "some",
+    "ARCHIVES", "FAMILIES", "INSTALLED", "Check", "Choice", "Hit", "Hits", "Policy", "Skip", "Waiver", "audit_here",
+    "audit_json", "audit_markdown", "audit_paths", "audit_schema", "check", "checks", "choose_checks",
+    "comparable_version", "count_line", "explain", "first", "fits_any", "links", "load_baseline", "own_name",
+    "print_report", "read_codes", "render_page", "requirement_rows", "some",
 ]  # fmt: skip

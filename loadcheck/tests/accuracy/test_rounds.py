@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import sys
 import zipfile
 from dataclasses import replace
 
 import pytest
-from accuracy import drawing, imports, rounds
+from accuracy import downloads, drawing, imports, rounds
+
+from loadcheck import InputError
+from loadcheck.index.download import Answer
+from loadcheck.index.pages import IndexFile
 
 ROW = rounds.Observation("a-1-cp311-cp311-linux_x86_64.whl", "0", "error", "LB107", "x", "right", "readelf shows it")
 
@@ -18,8 +22,17 @@ ROW = rounds.Observation("a-1-cp311-cp311-linux_x86_64.whl", "0", "error", "LB10
 def test_a_round_has_a_verdict_for_each_row_and_no_package_of_another(ledger):
     rows = rounds.read_ledger(ledger)
     assert list(rounds.list_problems(ledger.name, rows)) == []
-    others = {row.file for path in rounds.ROUNDS.glob("*.csv") if path != ledger for row in rounds.read_ledger(path)}
-    assert others.isdisjoint(row.file for row in rows)
+    [own] = [each for each in rounds.read_rounds() if each.number == int(ledger.stem)]
+    others = {name for each in rounds.read_rounds() if each != own for name in each.drawn}
+    assert others.isdisjoint(own.drawn)
+
+
+@pytest.mark.parametrize("earlier", rounds.read_rounds(), ids=lambda each: str(each.number))
+def test_what_was_wrong_in_a_round_agrees_with_its_counts(earlier):
+    missed = {(file, reason) for file, _, verdict, reason in earlier.wrong if verdict == "missed"}
+    wrong = [row for row in earlier.wrong if row[2] in {"exaggerated", "false"}]
+    errors, warnings, failures = (total - right for _, right, total in earlier.counts)
+    assert (len(wrong), len(missed)) == (errors + warnings, failures)
 
 
 @pytest.mark.parametrize("change", [{"verdict": ""}, {"verdict": "reported"}, {"reason": ""}])
@@ -54,24 +67,15 @@ def test_the_interval_is_wilsons():
 
 
 def test_a_projects_newest_wheels_with_binaries_are_listed(monkeypatch):
-    def file(name, **more):
-        return {"filename": name, "url": name, "size": 1, "hashes": {"sha256": "0"}, **more}
-
     files = [
-        file("a-1.9-cp311-cp311-win_amd64.whl"),
-        file("a-1.10-cp311-cp311-win_amd64.whl"),
-        file("a-1.10-cp311-cp311-linux_x86_64.whl", size=10**9),
-        file("a-1.11-py3-none-any.whl"),
-        file("a-1.12-cp311-cp311-win_amd64.whl", yanked=True),
-        file("a-1.13.tar.gz"),
+        IndexFile("a-1.9-cp311-cp311-win_amd64.whl", "", "1.9"),
+        IndexFile("a-1.10-cp311-cp311-win_amd64.whl", "", "1.10"),
+        IndexFile("a-1.11-py3-none-any.whl", "", "1.11"),
+        IndexFile("a-1.12-cp311-cp311-win_amd64.whl", "", "1.12", is_yanked=True),
+        IndexFile("a-1.13.tar.gz", "", "1.13"),
     ]
-    monkeypatch.setattr(drawing, "_read", lambda *_: json.dumps({"files": files}).encode())
-    assert [found["file"] for found in drawing.list_wheels("", "a")] == ["a-1.10-cp311-cp311-win_amd64.whl"]
-
-
-def test_packages_come_by_https_alone():
-    with pytest.raises(SystemExit, match="https"):
-        [*drawing.draw_wheels("http://example.invalid", 1, 1, ())]
+    monkeypatch.setattr(downloads, "list_files", lambda _: files)
+    assert [found.name for found in drawing.list_wheels("a")] == ["a-1.10-cp311-cp311-win_amd64.whl"]
 
 
 @pytest.mark.parametrize(
@@ -131,10 +135,23 @@ def test_what_threads_say_is_written_before_and_measured_after(tmp_path):
 
 def test_names_whose_summary_mentions_a_compiled_language_are_drawn_by_a_seed(tmp_path, monkeypatch):
     names = tmp_path / "names.tsv"
-    names.write_text("name\tsummary\na\ta Rust core\nb\tpure\nc\tC++ bindings\nd\tRust\n", encoding="utf-8")
-    asked = []
-    monkeypatch.setattr(drawing, "_download_newest", lambda name, *_: asked.append(name) or tmp_path / name)
+    names.write_text("a\ta Rust core\nb\tpure\nc\tC++ bindings\nd\tRust\ne\n", encoding="utf-8")
+    monkeypatch.setattr(drawing, "list_wheels", lambda name: [name])
+    monkeypatch.setattr(downloads, "download", lambda name, _: tmp_path / name)
+    drawn = [path.name for path in drawing.draw_wheels(names, 1, 3, {"d"})]
+    assert sorted(drawn) == ["a", "c", "e"]
+    assert drawn == [path.name for path in drawing.draw_wheels(names, 1, 3, {"d"})]
+
+
+def test_a_pinned_wheel_comes_from_the_index_and_has_its_hash(tmp_path, monkeypatch):
+    name, data = "a-1-py3-none-any.whl", b"wheel"
+    digest = hashlib.sha256(data).hexdigest()
     monkeypatch.setenv("LATEBIND_BENCH_CACHE", str(tmp_path))
-    drawn = [path.name for path in drawing.draw_from_names(names, 1, 2, {"d"})]
-    assert sorted(drawn) == ["a", "c"]
-    assert drawn == [path.name for path in drawing.draw_from_names(names, 1, 2, {"d"})] == asked[:2]
+    monkeypatch.setattr(downloads, "list_files", lambda _: [IndexFile(name, "https://example.invalid", "1", digest)])
+    monkeypatch.setattr(downloads.Downloader, "get", lambda *_: Answer(data=data, url=""))
+
+    assert downloads.find_pinned(name, digest).read_bytes() == data
+    with pytest.raises(InputError, match="another SHA-256"):
+        downloads.find_pinned(name, "0" * 64)
+    with pytest.raises(InputError, match="no such wheel"):
+        downloads.find_pinned("b-1-py3-none-any.whl", digest)

@@ -8,7 +8,6 @@ import shutil
 
 import pytest
 
-from loadcheck.readers.package_json import MANIFEST
 from tests.ecosystems.npm.test_pack import NPM, RIDS, RUNTIME, SOURCE, project, sources
 from tests.support.client import pack_project
 from tests.support.needs import require_programs
@@ -60,7 +59,7 @@ def tarballs(tmp_path_factory):
 def app(tmp_path, tarballs):
     """An application with the generated package and the one for this machine."""
     main = tarballs["generated"]
-    (tmp_path / MANIFEST).write_text('{"private": true, "type": "commonjs"}')
+    (tmp_path / "package.json").write_text('{"private": true, "type": "commonjs"}')
     command = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--offline", "--legacy-peer-deps")
     run_checked(*command, main, main.with_name("acme-tiny-linux-x64-1.2.3.tgz"), cwd=tmp_path)
     return tmp_path
@@ -87,7 +86,7 @@ def test_the_package_of_a_target_has_no_finding(tool, tarballs):
 def test_the_linters_find_what_they_found_before(tool, tarballs, tmp_path):
     """One file of types for both modules."""
     shutil.unpack_archive(tarballs["generated"], tmp_path, filter="data")
-    manifest = tmp_path / "package" / MANIFEST
+    manifest = tmp_path / "package" / "package.json"
     fields = json.loads(manifest.read_text())
     del fields["type"]
     entry = {"types": "./latebind.d.ts", "import": "./latebind.mjs", "require": "./latebind.cjs"}

@@ -14,7 +14,6 @@ from urllib.parse import unquote
 
 import pytest
 
-from loadcheck.readers.package_json import MANIFEST
 from tests.ecosystems.npm.test_pack import RIDS, project
 from tests.support.client import member, pack_project, write_files
 from tests.support.needs import require_programs
@@ -56,9 +55,12 @@ _BERRY = ("node", "{tools}/@yarnpkg/cli-dist/bin/yarn.js", "install")
 _BUN = ("{tools}/.bin/bun", "install")
 _PNP = ("node", "--require", "{app}/.pnp.cjs", "--no-warnings", "--experimental-loader", "{app}/.pnp.loader.mjs")
 _MEMBER = json.dumps({**APPLICATION, "name": "member"})
-_WORKSPACES = {MANIFEST: '{"private": true, "workspaces": ["packages/*"]}', "packages/member/package.json": _MEMBER}
+_WORKSPACES = {
+    "package.json": '{"private": true, "workspaces": ["packages/*"]}',
+    "packages/member/package.json": _MEMBER,
+}
 _PNPM_WORKSPACE = {
-    MANIFEST: "{}", "packages/member/package.json": _MEMBER, "pnpm-workspace.yaml": "packages: ['packages/*']"
+    "package.json": "{}", "packages/member/package.json": _MEMBER, "pnpm-workspace.yaml": "packages: ['packages/*']"
 }  # fmt: skip
 INSTALLERS = [
     Installer("npm", ("npm", "install")),
@@ -96,7 +98,7 @@ def install(tmp_path, tools, registry):
 
     def install_application(installer):
         app = tmp_path / "app"
-        write_files(app, {MANIFEST: json.dumps(APPLICATION), **installer.files})
+        write_files(app, {"package.json": json.dumps(APPLICATION), **installer.files})
         ended = run_program(*fill(installer.command), cwd=app, env=environment())
         assert ended.returncode == 0, ended.stdout + ended.stderr
         return app

@@ -16,7 +16,7 @@ from latebind.ecosystems.npm.files import npm_file
 from latebind.ecosystems.npm.pack import entry_points
 from latebind.errors import BuildError
 from latebind.pack.planned import plan_packages
-from loadcheck.audit import audit_here
+from loadcheck.api import audit_here
 from tests.support.client import (
     CONFIG,
     PORTABLE_CMAKE,

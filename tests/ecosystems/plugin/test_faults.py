@@ -12,7 +12,7 @@ import pytest
 
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
-from loadcheck.audit import audit_paths
+from loadcheck.api import audit_paths
 from tests.support.broken.packages import Packages, swap
 from tests.support.client import pack_project
 from tests.support.epclient import write_ep

@@ -12,8 +12,7 @@ import pytest
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.pack.planned import plan_packages
-from loadcheck.audit import audit_paths
-from loadcheck.engine.policy import Policy
+from loadcheck.api import Policy, audit_paths
 from tests.native.test_sbom import FORMATS
 from tests.support.client import hashes, members, pack_project, write_files
 from tests.support.epclient import CMAKE, CONFIG, SOURCE, write_ep

@@ -22,9 +22,8 @@ from latebind.errors import BuildError, ConfigError
 from latebind.native.builds import stage_target
 from latebind.native.sbom import read_sbom
 from latebind.system.run import run
-from loadcheck.audit import audit_here, audit_paths
-from loadcheck.binary import read_images
-from loadcheck.engine.policy import Policy
+from loadcheck.api import Policy, audit_here, audit_paths
+from loadcheck.facts import read_images
 from tests.support.client import PORTABLE_CMAKE, by_kind, edit, hashes, member, members, pack_project
 from tests.support.emulated import cache
 from tests.support.needs import available, require_programs

@@ -15,9 +15,9 @@ from latebind.errors import InputError
 from latebind.native.imports import import_native
 from latebind.pack.make import Present, inspect_dist
 from latebind.pack.planned import plan_packages
-from loadcheck.archive import sha256
-from loadcheck.audit import audit_paths
-from loadcheck.binary import read_image
+from latebind.system.files import sha256
+from loadcheck.api import audit_paths
+from loadcheck.facts import read_image
 from tests.support.client import CONFIG, PORTABLE_SOURCE, hashes, members, pack_project, write_client
 from tests.support.running import run_checked
 

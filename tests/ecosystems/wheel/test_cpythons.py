@@ -15,8 +15,8 @@ from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.native.pythons import find_interpreter, list_exports
 from latebind.pack.planned import plan_packages
-from loadcheck.audit import audit_here
-from loadcheck.binary import read_image
+from loadcheck.api import audit_here
+from loadcheck.facts import read_image
 from tests.support.client import by_kind, edit, members, pack_project
 from tests.support.moduleclient import write_module_client
 from tests.support.needs import available

@@ -7,7 +7,7 @@ import tarfile
 import pytest
 
 from latebind.errors import BuildError
-from loadcheck.audit import audit_here
+from loadcheck.api import audit_here
 from tests.support.client import (
     BOUND,
     CMAKE,

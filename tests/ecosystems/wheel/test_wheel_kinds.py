@@ -19,8 +19,8 @@ from latebind.errors import BuildError
 from latebind.fingerprint import LOADCHECK
 from latebind.native.builds import stage_target
 from latebind.pack.planned import plan_packages
-from loadcheck.audit import audit_here
-from loadcheck.binary import read_image
+from loadcheck.api import audit_here
+from loadcheck.facts import read_image
 from tests.support.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, member, members, pack_project, write_client
 from tests.support.moduleclient import CMAKE, config, write_module_client
 from tests.support.needs import require_programs

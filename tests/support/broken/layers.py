@@ -15,13 +15,13 @@ from latebind.config.project import Project
 from latebind.ecosystems.wheel.files import wheels_for
 from latebind.formats import package_formats
 from latebind.model import State
+from latebind.system.files import sha256
 from latebind.verify.choose import Request, choose_cases
 from latebind.verify.packages import Packages as Verified
 from latebind.verify.packages import list_artifacts
 from latebind.verify.report.data import Provenance
 from latebind.verify.runner import verify
-from loadcheck.archive import sha256
-from loadcheck.audit import audit_paths
+from loadcheck.api import audit_paths
 from tests.support.broken.packages import LINUX, Packages
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.model import Artifact
     from latebind.verify.report.data import CaseResult
-    from loadcheck.engine.policy import Policy
-    from loadcheck.model import AuditReport
+    from loadcheck import AuditReport
+    from loadcheck.api import Policy
     from tests.support.broken.packages import Way
 
     Audit = Callable[[Sequence[Path], Policy], AuditReport]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from latebind.backend.targets import Rid, target
 from latebind.ecosystems.npm.files import npm_file, npm_target
 from latebind.system.archive import Entry, write_tar, write_zip
-from loadcheck.archive import ZipReader
+from loadcheck.facts import ZipReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable

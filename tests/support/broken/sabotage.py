@@ -17,9 +17,9 @@ import time
 from typing import TYPE_CHECKING
 
 from ci.gen import sabotage_page
+from latebind.backend.files import write_text
 from latebind.config.file import load
 from latebind.system.run import run
-from loadcheck.archive import write_text
 from tests.support.broken.layers import CONSUMERS, run_layers
 from tests.support.broken.table import CONTROL, WAYS
 

@@ -22,7 +22,7 @@ from latebind.verify.report.data import (
 )
 from latebind.verify.report.render import report_html, report_junit, report_markdown, report_text, write_reports
 from latebind.verify.report.view import report_count, view_of
-from loadcheck.model import Rid, Sha256
+from loadcheck import Rid, Sha256
 from tests.verify.reports import HASH, HOSTILE, report, row
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"

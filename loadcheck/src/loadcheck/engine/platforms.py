@@ -65,7 +65,7 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def data() -> _Data:
-    """platforms.toml, and systems.toml, which ci/gen/platforms.py takes from public sources."""
+    """platforms.toml, and systems.toml, which generate/systems.py takes from public sources."""
     tables = [msgspec.toml.decode(Path(__file__).with_name(f"{name}.toml").read_bytes()) for name in _TABLES]
     return msgspec.convert({key: value for table in tables for key, value in table.items()}, _Data)
 

@@ -26,7 +26,7 @@ def is_libc_symbol(name: str, libc: Literal["glibc", "musl", "darwin"]) -> bool:
 
 @cache
 def _list_symbols(libc: str) -> frozenset[str]:
-    """The names in a list that ci/gen/libc_symbols.py or ci/gen/darwin_symbols.py takes from ziglang."""
+    """The names in a list that generate/libc_symbols.py or generate/darwin_symbols.py takes from ziglang."""
     _, _, names = Path(__file__).with_name(f"{libc}.txt").read_text("ascii").partition("\n")
     return frozenset(names.split())
 
@@ -95,7 +95,7 @@ def known_pythons() -> frozenset[int]:
 
 @cache
 def _read_groups(name: str) -> Mapping[str, frozenset[str]]:
-    """The names in a list that a program in ci/ has written, by the line above them that ends with a colon."""
+    """The names in a list that a program in generate/ has written, by the line above them that ends with a colon."""
     groups: dict[str, set[str]] = {}
     key = ""
     for line in Path(__file__).with_name(f"{name}.txt").read_text("ascii").splitlines()[1:]:

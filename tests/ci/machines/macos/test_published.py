@@ -10,7 +10,7 @@ from ci.machines import llvm, pinned
 from ci.machines.macos.dyld import Dyld
 from ci.machines.macos.image import read_image
 from ci.machines.macos.process import Process
-from loadcheck.binary import read_images
+from loadcheck.facts import read_images
 from tests.support.emulated import cache
 from tests.support.needs import available
 from tests.support.running import run_checked

@@ -1,6 +1,6 @@
 """Write loadcheck's libstdcxx.txt: the names of GCC's C++ library, by the version that added them.
 
-    python -m ci.gen.cxx_symbols libstdc++.so.6     # a newest one for x86-64, such as that of Debian's libstdc++6
+    python -m generate.cxx_symbols libstdc++.so.6     # a newest one for x86-64, such as that of Debian's libstdc++6
 
 Names before GCC 5 are left out: the oldest manylinux that is still built for has them.
 """
@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ci.gen.libc_symbols import FOLDER, fill
+from generate.libc_symbols import FOLDER, fill
+
 from loadcheck.binary import read_images
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
             names.setdefault(int(match["last"]), set()).add(export.name)
     if any(name not in names.get(last, ()) for last, name in _CERTAIN.items()):
         raise SystemExit(f"{path} lacks names that libstdc++ has")
-    text = f"# Written by ci/gen/cxx_symbols.py from a libstdc++ with GLIBCXX_3.4.{max(names)}; do not edit.\n"
+    text = f"# Written by generate/cxx_symbols.py from a libstdc++ with GLIBCXX_3.4.{max(names)}; do not edit.\n"
     for last, group in sorted(names.items()):
         text += f"GLIBCXX_3.4.{last}:\n{fill(group)}"
     PATH.write_text(text, "utf-8")

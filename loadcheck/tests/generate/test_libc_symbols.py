@@ -3,8 +3,8 @@
 import shutil
 
 import pytest
+from generate import libc_symbols
 
-from ci.gen import libc_symbols
 from loadcheck.engine.symbols import glibc_since, is_libc_symbol
 
 
@@ -18,7 +18,7 @@ def test_a_list_that_differs_is_found(tmp_path, monkeypatch, capsys):
     (tmp_path / "musl.txt").write_text("# other\n", "utf-8")
     monkeypatch.setattr(libc_symbols, "FOLDER", tmp_path)
     assert libc_symbols.main(["--check"]) == 1
-    assert capsys.readouterr().out == "musl.txt differs: run python -m ci.gen.libc_symbols\n"
+    assert capsys.readouterr().out == "musl.txt differs: run python -m generate.libc_symbols\n"
 
 
 @pytest.mark.parametrize(

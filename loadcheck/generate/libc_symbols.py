@@ -3,8 +3,8 @@
 libm.txt has those that glibc defines in libm.so.6 alone, by processor: a few are in libc.so.6, too, on some.
 glibcsince.txt has those that glibc has only since a version after 2.17, by this version.
 
-    python -m ci.gen.libc_symbols              # from the ziglang that is installed
-    python -m ci.gen.libc_symbols --check      # says whether the files are what it gives
+    python -m generate.libc_symbols              # from the ziglang that is installed
+    python -m generate.libc_symbols --check      # says whether the files are what it gives
 
 zig has them to make stand-ins of both libraries: `abilists` for glibc up to its newest version, on every architecture
 (the format is read by zig's src/libs/glibc.zig), and `libc.S` for musl.
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FOLDER = Path(__file__).parents[2] / "loadcheck" / "src" / "loadcheck" / "engine"
+FOLDER = Path(__file__).parents[1] / "src" / "loadcheck" / "engine"
 Symbol = tuple[str, str, frozenset[str], tuple[int, ...]]
 """Its name, a library that has it, the processors, and the version of glibc that first has it there."""
 _OLDEST = (2, 17)
@@ -61,10 +61,10 @@ def main(arguments: Sequence[str]) -> int:
         raise SystemExit("ziglang has its names in another form")
     stale = 0
     for name, body in texts.items():
-        text = f"# Written by ci/gen/libc_symbols.py from ziglang {version('ziglang')}; do not edit.\n{body}"
+        text = f"# Written by generate/libc_symbols.py from ziglang {version('ziglang')}; do not edit.\n{body}"
         path = FOLDER / f"{name}.txt"
         if check and (not path.is_file() or path.read_text("utf-8") != text):
-            print(f"{path.name} differs: run python -m ci.gen.libc_symbols")
+            print(f"{path.name} differs: run python -m generate.libc_symbols")
             stale = 1
         elif not check:
             path.write_text(text, "utf-8")

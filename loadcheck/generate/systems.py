@@ -1,7 +1,7 @@
 """Write loadcheck's systems.toml: what the systems of each platform tag have, by public sources, with dates.
 
-    python -m ci.gen.platforms              # newest auditwheel and delvewheel
-    python -m ci.gen.platforms --check      # the versions that the file names; says whether it is what they give
+    python -m generate.systems              # newest auditwheel and delvewheel
+    python -m generate.systems --check      # the versions that the file names; says whether it is what they give
 
 auditwheel's policies have the libraries, the symbol versions and the forbidden symbols of each manylinux and musllinux.
 delvewheel lists the libraries of every Windows for x86, x64 and arm64.
@@ -13,24 +13,26 @@ import argparse
 import ast
 import json
 import re
-import subprocess
 import sys
-import tempfile
 import textwrap
 import zipfile
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ci.machines import pinned
+from accuracy import downloads
+from generate.libc_symbols import FOLDER
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
 from loadcheck.binary.floors import is_glibc, numeric, version_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-TABLE = Path(__file__).parents[2] / "loadcheck" / "src" / "loadcheck" / "engine" / "systems.toml"
+TABLE = FOLDER / "systems.toml"
 SOURCES = ("auditwheel", "delvewheel")
-_HEAD = "# Written by ci/gen/platforms.py on {date} from {sources}; do not edit.\n"
+_HEAD = "# Written by generate/systems.py on {date} from {sources}; do not edit.\n"
 _NAMED = re.compile(r"(\w+) ([\d.]+)")
 _JUDGED_BY_GLIBC = "GLIBC"
 """The family of versions that the floor in the tag itself limits."""
@@ -44,24 +46,22 @@ def main(arguments: Sequence[str]) -> int:
     check = parser.parse_args(arguments).check
     first, _, body = TABLE.read_text("utf-8").partition("\n") if TABLE.exists() else ("", "", "")
     versions = dict(_NAMED.findall(first)) if check else {}
-    with tempfile.TemporaryDirectory() as folder:
-        wheels = {name: fetch(name, versions.get(name, ""), Path(folder)) for name in SOURCES}
-        text = table(wheels)
-        sources = [f"{name} {wheel.name.split('-')[1]}" for name, wheel in wheels.items()]
+    wheels = {name: fetch(name, versions.get(name, "")) for name in SOURCES}
+    text = table(wheels)
+    sources = [f"{name} {wheel.name.split('-')[1]}" for name, wheel in wheels.items()]
     if check:
-        print("is what its sources give" if text == body else f"{TABLE.name} differs: run python -m ci.gen.platforms")
+        print("is what its sources give" if text == body else f"{TABLE.name} differs: run python -m generate.systems")
         return text != body
     date = datetime.now(timezone.utc).date().isoformat()
     TABLE.write_text(_HEAD.format(date=date, sources=", ".join(sources)) + text)
     return 0
 
 
-def fetch(name: str, number: str, folder: Path) -> Path:
-    """A wheel from the package index: the newest one for no number."""
-    requirement = f"{name}=={number}" if number else name
-    subprocess.run([*pinned.pip(), "download", "--quiet", "--no-deps", f"--dest={folder}", requirement], check=True)
-    (wheel,) = folder.glob(f"{name}-*.whl")
-    return wheel
+def fetch(name: str, number: str) -> Path:
+    """A wheel from the package index: the newest one for no number. Raises InputError."""
+    wheels = {file.version: file for file in downloads.list_files(name) if file.is_wheel and not file.is_yanked}
+    fitting = SpecifierSet(f"=={number}" if number else "").filter(wheels)
+    return downloads.download(wheels[max(fitting, key=Version)])
 
 
 def table(wheels: Mapping[str, Path]) -> str:

@@ -1,6 +1,6 @@
 """Write loadcheck's cpython.txt: the names that some versions of CPython export, and others do not.
 
-    python -m ci.gen.cpython_symbols libpython3.6m.so.1.0 ... libpython3.13.so.1.0
+    python -m generate.cpython_symbols libpython3.6m.so.1.0 ... libpython3.13.so.1.0
 
 Each argument is the library of one minor version (./configure --enable-shared). Names that all of them export are left
 out: no module fails because of them.
@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ci.gen.libc_symbols import FOLDER, fill
+from generate.libc_symbols import FOLDER, fill
+
 from loadcheck.binary import read_images
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def main(arguments: Sequence[str]) -> int:
     for name, exporters in minors.items():
         if exporters != versions:
             groups.setdefault(tuple(sorted(exporters)), set()).add(name)
-    text = f"# Written by ci/gen/cpython_symbols.py from CPython 3.{min(versions)} to 3.{max(versions)}; do not edit.\n"
+    text = (
+        f"# Written by generate/cpython_symbols.py from CPython 3.{min(versions)} to 3.{max(versions)}; do not edit.\n"
+    )
     for key, group in sorted(groups.items()):
         text += f"{' '.join(map(str, key))}:\n{fill(group)}"
     PATH.write_text(text, "utf-8")

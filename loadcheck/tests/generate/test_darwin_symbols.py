@@ -1,8 +1,8 @@
 """The list of libSystem's names is what ziglang gives, and has the macOS of each function that Apple's headers date."""
 
 import pytest
+from generate import darwin_symbols
 
-from ci.gen import darwin_symbols
 from loadcheck.engine.symbols import is_libc_symbol, macos_since
 
 SYSTEM = "/usr/lib/libSystem.B.dylib"
@@ -15,7 +15,7 @@ def test_the_list_is_what_ziglang_gives():
 def test_a_list_that_differs_is_found(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(darwin_symbols, "PATH", tmp_path / "darwin.txt")
     assert darwin_symbols.main(["--check"]) == 1
-    assert capsys.readouterr().out == "darwin.txt differs: run python -m ci.gen.darwin_symbols\n"
+    assert capsys.readouterr().out == "darwin.txt differs: run python -m generate.darwin_symbols\n"
 
 
 @pytest.mark.parametrize(

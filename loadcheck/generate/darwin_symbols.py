@@ -1,7 +1,7 @@
 """Write loadcheck's darwin.txt: the names that macOS's libSystem exports, by the macOS that first had them.
 
-    python -m ci.gen.darwin_symbols            # from the ziglang that is installed
-    python -m ci.gen.darwin_symbols --check    # says whether the file is what it gives
+    python -m generate.darwin_symbols            # from the ziglang that is installed
+    python -m generate.darwin_symbols --check    # says whether the file is what it gives
 
 zig has Apple's `libSystem.tbd` and the headers of the same SDK. The headers say since which macOS a function exists
 (`API_AVAILABLE`, `__OSX_AVAILABLE`). Names without a version, and those older than macOS 10.9, are below `*`. A few
@@ -17,7 +17,7 @@ from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ci.gen.libc_symbols import FOLDER, fill
+from generate.libc_symbols import FOLDER, fill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,12 +52,12 @@ def main(arguments: Sequence[str]) -> int:
     groups: dict[str, set[str]] = {}
     for name in names:
         groups.setdefault(since.get(name, "*"), set()).add(name)
-    text = f"# Written by ci/gen/darwin_symbols.py from ziglang {version('ziglang')}; do not edit.\n"
+    text = f"# Written by generate/darwin_symbols.py from ziglang {version('ziglang')}; do not edit.\n"
     text += "".join(f"{key}:\n{fill(groups[key])}" for key in sorted(groups, key=_rank))
     if not check:
         PATH.write_text(text, "utf-8")
     elif not PATH.is_file() or PATH.read_text("utf-8") != text:
-        print(f"{PATH.name} differs: run python -m ci.gen.darwin_symbols")
+        print(f"{PATH.name} differs: run python -m generate.darwin_symbols")
         return 1
     return 0
 
