@@ -111,6 +111,8 @@ def _gather(tasks: Sequence[Task], results: Sequence[Result], others: Sequence[S
         packages=tuple(sorted(Contents(path=task.path, kind=task.kind).subject("") for task in tasks)),
         choice=str(policy.choice),
         fail_on=policy.fail_on,
+        is_strict=policy.is_strict,
+        unused=_list_unused(policy, waived),
         is_resolved=policy.resolve,
         findings=tuple(sorted(remaining, key=_order)),
         waived=tuple(sorted(waived, key=lambda accepted: _order(accepted.finding))),
@@ -305,6 +307,13 @@ def _waive(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], 
         else:
             waived.append(Waived(finding=finding, reason=waiver.reason))
     return remaining, waived
+
+
+def _list_unused(policy: Policy, waived: Iterable[Waived]) -> tuple[str, ...]:
+    """The waivers of checks that ran, which accepted nothing."""
+    accepted = [accepted.finding for accepted in waived]
+    ran = (waiver for waiver in policy.waivers if waiver.code in checks() and policy.choice.takes(waiver.code))
+    return tuple(str(waiver) for waiver in ran if not any(map(waiver.covers, accepted)))
 
 
 def _order(finding: Finding) -> tuple[str, str, str, tuple[str, ...]]:

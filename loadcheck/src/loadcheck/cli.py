@@ -32,10 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["env"]:
         return _run_safely(_audit_environment, _declare_environment().parse_args(words[1:]))
+    if words == ["checks"]:
+        return _run_safely(_list_checks, argparse.Namespace())
     parser = argparse.ArgumentParser(
         prog="loadcheck",
         description="Check packages of native code without running them",
-        epilog="loadcheck env [PYTHON] checks what is installed in an environment.",
+        epilog="loadcheck env [PYTHON] checks what is installed in an environment. loadcheck checks lists all checks.",
     )
     parser.add_argument("--version", action="version", version=f"loadcheck {__version__}")
     parser.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="packages, libraries or folders")
@@ -81,6 +83,15 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     policy = choose_checks(replace(default_policy(), choice=Choice(profile="loads")), arguments)
     return print_report(audit_paths(arguments.paths, policy), policy, arguments, load_baseline(arguments, None))
+
+
+def _list_checks(_: argparse.Namespace) -> int:
+    """Print each check: its code, severity, narrowest profile and title."""
+    from loadcheck.engine.catalog import checks
+
+    for check in checks().values():
+        print(f"{check.code}  {check.severity:7}  {check.profiles[0]:7}  {check.title}")
+    return 0
 
 
 def _declare_environment() -> argparse.ArgumentParser:

@@ -1,50 +1,87 @@
-"""Reads what a project configures for loadcheck: `[tool.loadcheck]` of pyproject.toml."""
+"""Reads what a project configures for loadcheck: loadcheck.toml, or `[tool.loadcheck]` of pyproject.toml."""
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from loadcheck.engine.policy import Waiver
 from loadcheck.errors import InputError
+from loadcheck.model import FailOn, Profile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+FILE = "loadcheck.toml"
+
+
+class _Waiver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A finding that the project accepts."""
+
+    code: str
+    reason: str
+    subject: str = "*"
+    """A pattern of `package!file`: `*.whl!demo/libx.so`."""
+
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table `[tool.loadcheck]`."""
+    """What a project writes: options of the same names, and the findings that it accepts."""
 
+    profile: Profile | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fail_on: FailOn | None = None
+    strict: bool = False
     resolve: bool = False
-    """The same as `--resolve`."""
+    waive: tuple[_Waiver, ...] = ()
 
-
-class _Tools(msgspec.Struct, frozen=True):
-    loadcheck: Configuration = Configuration()
-
-
-class _File(msgspec.Struct, frozen=True):
-    tool: _Tools = _Tools()
+    @property
+    def waivers(self) -> tuple[Waiver, ...]:
+        """The findings that are accepted. Raises UserError for a waiver with an empty reason."""
+        return tuple(Waiver(code=row.code, subject=row.subject, reason=row.reason) for row in self.waive)
 
 
 def read_configuration(folder: Path) -> Configuration:
-    """What the pyproject.toml of a folder says, or of the nearest folder above it in the same repository.
+    """What the loadcheck.toml or else the pyproject.toml of a folder says.
 
-    Raises InputError for a table with an unknown key or a wrong value, and for a file that is not TOML.
+    Without either, the nearest folder above it in the same repository counts. Raises InputError for an unknown key or a
+    wrong value, and for a file that is not TOML.
     """
     for place in (folder.resolve(), *folder.resolve().parents):
-        path = place / "pyproject.toml"
-        if path.is_file():
-            return _read(path)
+        if (place / FILE).is_file():
+            return _convert(place / FILE, _decode(place / FILE))
+        if (place / "pyproject.toml").is_file():
+            return _convert(place / "pyproject.toml", _find_table(_decode(place / "pyproject.toml")))
         if (place / ".git").exists():
             break
     return Configuration()
 
 
-def _read(path: Path) -> Configuration:
+def _decode(path: Path) -> Any:
     try:
-        table: Any = msgspec.toml.decode(path.read_bytes())
-        return msgspec.convert(table, _File).tool.loadcheck
-    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
-        advice = "The table [tool.loadcheck] has one key: resolve = true."
-        raise InputError(f"cannot be read: {error}", where=str(path), advice=advice) from error
+        return msgspec.toml.decode(path.read_bytes())
+    except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
+        raise InputError(f"cannot be read: {error}", where=str(path), advice="Correct the file.") from error
+
+
+def _find_table(document: Any) -> Any:
+    tools = document.get("tool", {})
+    return tools.get("loadcheck", {}) if isinstance(tools, dict) else {}
+
+
+def _convert(path: Path, table: Any) -> Configuration:
+    try:
+        return msgspec.convert(table, Configuration)
+    except msgspec.ValidationError as error:
+        raise InputError(f"cannot be read: {error}", where=str(path), advice=_advise(table)) from error
+
+
+def _advise(table: Any) -> str:
+    """The nearest key for one that is unknown, and all keys."""
+    keys = Configuration.__struct_fields__
+    unknown = next((key for key in table if key not in keys), "") if isinstance(table, dict) else ""
+    near = get_close_matches(unknown, keys, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    return f"{meant}The keys are {', '.join(keys)}; [[tool.loadcheck.waive]] has code, reason and subject."

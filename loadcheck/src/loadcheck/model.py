@@ -89,7 +89,11 @@ class AuditReport:
     """Entries of the baseline that no longer occur."""
     choice: str = "--profile all"
     """Which checks were applied, as options of `loadcheck`."""
+    unused: tuple[str, ...] = ()
+    """Waivers of checks that ran, which accept no finding."""
     fail_on: FailOn = "error"
+    is_strict: bool = False
+    """Whether the audit also fails for what is undecided."""
     is_resolved: bool = False
     """Whether the requirements were to be read."""
 
@@ -98,6 +102,12 @@ class AuditReport:
         return self.fail_on != "never" and SEVERITIES.index(finding.severity) <= SEVERITIES.index(self.fail_on)
 
     @property
+    def undecided(self) -> tuple[Skipped, ...]:
+        """What requirements decide that were not read."""
+        return tuple(skip for skip in self.skipped if skip.unread)
+
+    @property
     def exit_status(self) -> int:
-        """1 when a finding is as severe as `fail_on`, else 0."""
-        return int(any(self.fails(finding) for finding in self.findings))
+        """1 when a finding is as severe as `fail_on`, or something is undecided and that is to fail; else 0."""
+        fails = any(self.fails(finding) for finding in self.findings)
+        return int(fails or (self.is_strict and bool(self.undecided)))

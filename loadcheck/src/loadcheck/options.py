@@ -46,34 +46,51 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--resolve",
-        action="store_true",
+        action=argparse.BooleanOptionalAction,
         help="read from the package index what the requirements of wheels install; pip's or uv's configuration names "
         "the index",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        default=None,
+        help="fail also for what is undecided, because a requirement that decides it was not read",
     )
     parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write all findings to FILE, as a baseline")
 
 
-def choose_checks(policy: Policy, arguments: argparse.Namespace) -> Policy:
-    """The policy with the choice of checks that the options make.
+def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configured: bool = False) -> Policy:
+    """The policy as the options and the project's configuration change it; an option counts before the configuration.
 
-    Raises UserError for a code that is no check's, and where no check is left but those of damaged files: a package
-    would pass that nothing looked at.
+    `is_configured` says that the policy has a project's rules already, so that none are read here. Raises InputError
+    for a configuration that cannot be read, UserError for a code that is no check's, and where no check is left but
+    those of damaged files: a package would pass that nothing looked at.
     """
-    from loadcheck.configuration import read_configuration
+    from loadcheck.configuration import Configuration, read_configuration
     from loadcheck.engine.choice import read_codes
 
+    configured = Configuration() if is_configured else read_configuration(Path())
     choice = policy.choice
-    if arguments.profile:
-        choice = replace(choice, profile=arguments.profile, select=())
-    if arguments.select:
-        choice = replace(choice, select=read_codes(arguments.select, "--select"), ignore=())
-    ignore = read_codes(arguments.ignore or (), "--ignore")
+    profile, select = arguments.profile, arguments.select
+    if not profile and not select:
+        profile, select = configured.profile, configured.select
+    if profile:
+        choice = replace(choice, profile=profile, select=())
+    if select:
+        choice = replace(choice, select=read_codes(select, "--select"), ignore=())
+    ignore = read_codes((*configured.ignore, *(arguments.ignore or ())), "--ignore")
     choice = replace(choice, ignore=tuple(dict.fromkeys((*choice.ignore, *ignore))))
     if not choice.is_any_left:
         advice = "latebind has the checks of late binding." if choice.profile == "runtime" else "Choose others."
         raise UserError(f"{choice}: none that is installed judges a package", advice=advice)
-    resolve = arguments.resolve or read_configuration(Path()).resolve
-    return replace(policy, choice=choice, fail_on=arguments.fail_on or policy.fail_on, resolve=resolve)
+    return replace(
+        policy,
+        choice=choice,
+        fail_on=arguments.fail_on or configured.fail_on or policy.fail_on,
+        is_strict=bool(arguments.strict) or configured.strict or policy.is_strict,
+        resolve=(configured.resolve or policy.resolve) if arguments.resolve is None else arguments.resolve,
+        waivers=(*policy.waivers, *configured.waivers),
+    )
 
 
 def load_baseline(arguments: argparse.Namespace, default: Path | None) -> Baseline | None:

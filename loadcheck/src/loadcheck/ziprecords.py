@@ -18,6 +18,8 @@ _LOCAL = struct.Struct("<6xHH8xIIHH")
 _END = struct.Struct("<4xHHHHIIH")
 _END_64 = struct.Struct("<4xQHHIIQQQQ")
 _LOCATOR = struct.Struct("<4xIQI")
+_END_64_LENGTH = 44
+"""What the record of zip64 states for its length: the bytes after this field. More would be data that PyPI refuses."""
 _FURTHEST_END = 22 + 0xFFFF
 _DESCRIPTOR = 0x8
 _UNKNOWN, _UNKNOWN_COUNT = 0xFFFFFFFF, 0xFFFF
@@ -58,16 +60,22 @@ def _judge_end(file: IO[bytes], count: int) -> Iterator[Contradiction]:
     if trailing := len(tail) - place - _END.size - comment:
         what = f"{human_size(trailing)} follow the archive" if trailing > 0 else "the archive's comment is cut off"
         yield Contradiction("", what)
-    if _UNKNOWN_COUNT in (here, total):
-        here, total = _read_zip64(file, first + place) or (count, count)
+    if zip64 := _read_zip64(file, first + place):
+        length, here, total = zip64
+        if length != _END_64_LENGTH:
+            yield Contradiction(
+                "", f"the record of zip64 says that it has {plural(length, 'byte')}, not {_END_64_LENGTH}"
+            )
+    elif _UNKNOWN_COUNT in (here, total):
+        return  # without a record of zip64, the numbers are not known
     if {here, total} != {count}:
         stated = here if here != count else total
         text = f"the archive's last record says {plural(stated, 'member')}, but the directory has {count}"
         yield Contradiction("", text)
 
 
-def _read_zip64(file: IO[bytes], end: int) -> tuple[int, int] | None:
-    """The numbers of members that the record of zip64 says; None if there is no such record."""
+def _read_zip64(file: IO[bytes], end: int) -> tuple[int, int, int] | None:
+    """What the record of zip64 says: its own length, and the numbers of members; None if there is no such record."""
     file.seek(max(end - _LOCATOR.size, 0))
     locator = file.read(_LOCATOR.size)
     if locator[:4] != b"PK\6\7":
@@ -80,7 +88,7 @@ def _read_zip64(file: IO[bytes], end: int) -> tuple[int, int] | None:
     if record[:4] != b"PK\6\6" or len(record) < _END_64.size:
         return None
     fields = _END_64.unpack(record)
-    return fields[5], fields[6]
+    return fields[0], fields[5], fields[6]
 
 
 def _judge_member(file: IO[bytes], info: zipfile.ZipInfo, end: int) -> Iterator[str]:
@@ -102,7 +110,7 @@ def _judge_member(file: IO[bytes], info: zipfile.ZipInfo, end: int) -> Iterator[
     try:
         compressed, size = _read_sizes(file.read(extra), method, compressed, size)
     except (ValueError, struct.error):
-        yield "has a damaged extra field, or one twice"
+        yield "has a damaged extra field, or one twice, or a control character in a name there"
         return
     if (method, compressed, size) != (info.compress_type, info.compress_size, info.file_size):
         yield "has a size or a method in its header that differs from the directory"
@@ -116,10 +124,14 @@ def _judge_member(file: IO[bytes], info: zipfile.ZipInfo, end: int) -> Iterator[
 
 
 def _judge_name(name: bytes, info: zipfile.ZipInfo) -> Iterator[str]:
-    if any(character < _SPACE or character == _DELETE for character in name):
+    if _has_control(name):
         yield "has a control character in its name"
     elif name.decode("utf-8", "replace") != info.orig_filename:
         yield "has a name in its header that is not that of the directory in UTF-8"
+
+
+def _has_control(name: bytes) -> bool:
+    return any(character < _SPACE or character == _DELETE for character in name)
 
 
 def _read_sizes(extra: bytes, method: int, compressed: int, size: int) -> tuple[int, int]:
@@ -135,6 +147,8 @@ def _read_sizes(extra: bytes, method: int, compressed: int, size: int) -> tuple[
             raise ValueError("cut off, or twice")
         seen.add(kind)
         if kind == _UNICODE_NAME:
+            if _has_control(field[5:]):
+                raise ValueError("a control character in a name")
             field[5:].decode("utf-8")
         if kind == _ZIP64:
             if (

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 ORT_EXCEPTION = "N3Ort9ExceptionE"
 """The name of Ort::Exception's type in a library that throws it or catches it, in the Itanium C++ ABI."""
 _THROWS, _CATCHES = "__cxa_throw", "__cxa_begin_catch"
-_OF_HOSTS = ("CreateEpFactories", "RegisterCustomOps", "PyInit_", "JNI_", "Java_", "napi_")
+_OF_OPERATORS = "RegisterCustomOps"
+"""What a library of custom operators exports, and ONNX Runtime calls with its own OrtApiBase."""
+_OF_HOSTS = ("CreateEpFactories", _OF_OPERATORS, "PyInit_", "JNI_", "Java_", "napi_")
 """Functions that a host calls which has bound the runtime, or in which a binding's own code catches."""
 
 _OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|d[al])")
@@ -72,7 +74,7 @@ def runtime_linked(package: Contents, file: File, image: Image, runtime: Runtime
     "LB102",
     "Symbol version of the runtime needed",
     "error",
-    profiles=("runtime",),
+    profiles=("loads", "runtime"),
     because="The library loads with one release of the runtime only.",
     formats=("elf",),
     example="libsherpa.so: VERNEED libonnxruntime.so VERS_1.28.2",
@@ -301,6 +303,13 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
         return (
             f": {runtime.title} passes its functions to {PROVIDER_ENTRY}(). If C++ headers still need OrtGetApiBase, "
             "define ORT_API_MANUAL_INIT, and call Ort::InitApi(ort_api) in that function."
+        )
+    if runtime.name == "onnxruntime" and any(
+        export.name == _OF_OPERATORS for image in file.images for export in image.exports
+    ):
+        return (
+            f", and call the functions of the OrtApiBase that {_OF_OPERATORS}() gets: they are those of the host's copy. "
+            "In C++, define ORT_API_MANUAL_INIT and call Ort::InitApi() there."
         )
     if runtime.name in find_rules(policy).drop_ins:
         return (

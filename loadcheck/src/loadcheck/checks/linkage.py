@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents, File
     from loadcheck.readers.supplied import Supply
 
+_OF_NODE = ("libgcc_s.so.1", "libstdc++.so.6")
+"""What Node.js needs itself, so that an Alpine with Node.js has them (its package nodejs)."""
 _FOR_MANY = frozenset({"", "abi3", "abi3t"})
 """The ABIs that a module's file name states if it is not for one CPython alone."""
 _OF_THE_SYSTEM = "Document which system packages users have to install (apt, dnf), or add the library to the package."
@@ -344,7 +346,8 @@ def of_system(package: Contents, image: Image, name: str) -> bool:
     if image.format == "macho":
         return platforms.is_macos(name)
     if image.format == "elf":
-        return platforms.is_system(posixpath.basename(name), libc_of(package, image))
+        libc, base = libc_of(package, image), posixpath.basename(name)
+        return platforms.is_system(base, libc) or (package.kind == "npm" and libc == "musl" and base in _OF_NODE)
     if platforms.is_vc_runtime(name):
         return True  # LB111 and LB112
     in_python = platforms.is_python(name) and bool(package.modules)

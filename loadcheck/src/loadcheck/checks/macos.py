@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents
 
 
+_OF_MACS = ("", "macos", "catalyst")
+"""The systems of a Mach-O file whose signature counts as it is published; "" for a file that names none."""
+
+
 @check(
     "LB308",
     "Newer macOS needed than promised",
@@ -89,8 +93,11 @@ def signature_wrong(image: Image) -> Hits:
 
     An ad-hoc signature, which linkers write by default, is enough. It has a hash of each page of the file. A page that
     was changed later, by a tool that does not sign the file again, has another hash, and macOS kills the process that
-    reads it. The check compares the hashes of the pages. It verifies neither certificates nor other files.
+    reads it. The check compares the hashes of the pages. It verifies neither certificates nor other files. It passes
+    over code for iOS and other systems of Apple, which is signed with the app.
     """
+    if image.platform not in _OF_MACS:
+        return
     is_arm = image.arch in ("aarch64", "arm64e")
     pages = image.signed_pages
     if is_arm and not image.is_signed:

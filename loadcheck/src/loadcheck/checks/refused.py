@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from loadcheck.checks.tags import lowest_tag, unjudged_platform
 from loadcheck.engine.reader import promised_rid
 from loadcheck.engine.registry import INSTALLED, Hit, Hits, check
+from loadcheck.readers.places import android_abi, is_for_android
 
 if TYPE_CHECKING:
     from loadcheck.binary import Image
@@ -21,6 +22,8 @@ _SMALL = 4096
 _ANDROID_PAGE = 16384
 _ANDROID_TAG = re.compile(r"android_\d+_(arm64_v8a|x86_64)")
 _ANDROID_RIDS = ("android-arm64", "android-x64")
+_LARGE_ON_ANDROID = ("aarch64", "x86_64")
+"""The processors for which Android may have such pages (developer.android.com, "Support 16 KB page sizes")."""
 _FOR_ANDROID = "Link with -Wl,-z,max-page-size=16384, or use NDK r28 or newer, which aligns to 16 KB by default."
 _LENIENT = (2, 35)
 """The first glibc that compares addresses by the size of pages, and not by the alignment of the segment."""
@@ -102,11 +105,11 @@ def unmappable(package: Contents) -> Hits:
 
 def _judge_segments(package: Contents, file: File, image: Image) -> Hits:
     seen = (f"PT_LOAD p_align {image.page:#x}",)
-    is_for_android = _is_for_new_android(package, file)
-    if is_for_android and 0 < image.page < _ANDROID_PAGE:
+    is_new_android = _is_for_new_android(package, file)
+    if is_new_android and 0 < image.page < _ANDROID_PAGE:
         text = f"has segments aligned to {image.page} bytes, but Android needs {_ANDROID_PAGE}"
         yield Hit(cause="Android", inner=file.name, message=text, evidence=seen, fix=_FOR_ANDROID)
-    elif is_for_android or unjudged_platform(package, file) or image.unjudged:
+    elif is_new_android or is_for_android(file.folder) or unjudged_platform(package, file) or image.unjudged:
         return
     elif 0 < image.page <= _SMALL < _LARGEST_PAGES.get(image.arch, 0):
         text = f"has segments aligned to {image.page} bytes, but some kernels for {image.arch} have larger pages"
@@ -118,7 +121,10 @@ def _judge_segments(package: Contents, file: File, image: Image) -> Hits:
 
 
 def _is_for_new_android(package: Contents, file: File) -> bool:
-    """Whether a wheel's tag or a file's RID promises that devices with 16 KB pages may load the file."""
+    """Whether a wheel's tag, or a file's folder or RID promises that devices with 16 KB pages may load the file."""
+    abi, processor = android_abi(file.folder)
+    if abi:
+        return processor in _LARGE_ON_ANDROID
     tags = package.platforms
     return any(map(_ANDROID_TAG.fullmatch, tags)) if tags else promised_rid(package, file) in _ANDROID_RIDS
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Literal
 from loadcheck.binary import floors
 from loadcheck.engine import platforms
 from loadcheck.engine.reader import promised_rid
-from loadcheck.engine.registry import PROMISING, Hit, Hits, check
+from loadcheck.engine.registry import ARCHIVES, PROMISING, Hit, Hits, check
 from loadcheck.engine.supply import must_load
 from loadcheck.engine.wording import name_platform
 from loadcheck.readers.package_json import read_manifest
+from loadcheck.readers.places import android_abi
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -98,7 +99,7 @@ def unjudged_platform(package: Contents, file: File) -> str:
     because="The file does not load on the promised platform. In a wheel, the finding is a note if other "
     "files serve that platform, unless Python imports the file or one of those files needs it. It is a warning for a "
     "file that lacks only processors that Apple no longer supports (i386, PowerPC).",
-    kinds=PROMISING,
+    kinds=ARCHIVES,
     example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
     fix="Package the binary built for this tag, or correct the tag or the RID folder.",
 )
@@ -154,6 +155,9 @@ def _find_misfits(package: Contents, file: File) -> Iterator[tuple[str, str, tup
     promises = [promise for promise in tags if promise[1]]
     if rid := promised_rid(package, file):
         promises = [(rid, platforms.rid_format(rid), tuple(filter(None, [platforms.rid_arch(rid)])))]
+    abi, processor = android_abi(file.folder)
+    if abi:
+        promises = [(f"the folder {abi}", "elf", (processor,))]
     for promiser, form, archs in promises:
         lacking = [arch for arch in archs if own and arch not in own]
         if lacking or (form and form != file.format):

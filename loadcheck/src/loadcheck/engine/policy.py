@@ -37,6 +37,10 @@ class Waiver:
         """Whether this waiver accepts that finding."""
         return finding.code == self.code and fnmatchcase(finding.subject, self.subject)
 
+    def __str__(self) -> str:
+        """What it accepts, for people."""
+        return f"{self.code} {self.subject}: {self.reason}"
+
 
 class Runtime(Protocol):
     """A library that another package supplies, and that checks of late binding judge: other checks pass over it."""
@@ -72,6 +76,8 @@ class Policy:
     choice: Choice = field(default_factory=Choice)
     """The checks to apply."""
     fail_on: FailOn = "error"
+    is_strict: bool = False
+    """Whether the audit also fails for what is undecided."""
     resolve: bool = False
     """Whether to read from the package index what requirements install."""
 

@@ -50,6 +50,9 @@ def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
         parts += [f"{count} {what}"] if count else []
     if skipped := len({skip.check for skip in report.skipped if skip.check != PASSED_OVER and not skip.unread}):
         parts.append(f"{plural(skipped, 'check')} skipped for some files")
+    if report.undecided:
+        count = len({(skip.subject, skip.library) for skip in report.undecided})
+        parts.append(f"{count} undecided{_name_decider(report)}")
     what = report.packages[0] if len(report.packages) == 1 else plural(report.subjects, "package")
     options, _, ran = report.choice.partition(": ")
     chosen = f"; {ran} ({options})" if ran else "" if options == "--profile all" else f"; {options}"
@@ -58,15 +61,19 @@ def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
 
 def unread_line(report: AuditReport) -> Iterator[str]:
     """`3 libraries may come from torch, which was not read (--resolve)`; none if all that matters was read."""
-    rows = [skip for skip in report.skipped if skip.unread]
+    rows = report.undecided
     if rows:
         names = list(dict.fromkeys(name for row in rows for name in row.unread))
         count = len({row.library for row in rows})
         libraries = rows[0].library if count == 1 else f"{count} libraries"
         was = "were" if names[1:] else "was"
-        can_read = any(".whl" in row.subject for row in rows)
-        how = " (-v)" if report.is_resolved else " (--resolve)" if can_read else ""
-        yield f"{libraries} may come from {list_names(names)}, which {was} not read{how}"
+        yield f"{libraries} may come from {list_names(names)}, which {was} not read{_name_decider(report)}"
+
+
+def _name_decider(report: AuditReport) -> str:
+    """The option that decides what is undecided, or shows why it cannot be decided."""
+    can_read = any(".whl" in row.subject for row in report.undecided)
+    return " (-v)" if report.is_resolved else " (--resolve)" if can_read else ""
 
 
 def assumption_line(finding: Finding) -> Iterator[str]:

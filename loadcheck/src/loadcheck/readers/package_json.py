@@ -22,12 +22,29 @@ _SYSTEMS = "aix|android|darwin|freebsd|linux|netbsd|openbsd|openharmony|sunos|wi
 _PROCESSORS = "arm64|arm|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64"
 _PLATFORM = re.compile(rf"(?P<whole>.+?)[/-](?P<os>{_SYSTEMS})-(?P<cpu>{_PROCESSORS})(-[a-z]+)*")
 """The names of packages for one platform, which end with Node's process.platform and process.arch."""
+SYSTEM_NAMES = {
+    **dict.fromkeys(("macos", "mac", "osx", "macosx"), "darwin"),
+    **dict.fromkeys(("windows", "win", "win64"), "win32"),
+    **dict.fromkeys(("solaris", "illumos"), "sunos"),
+}
+PROCESSOR_NAMES = {
+    **dict.fromkeys(("x86", "x32", "i386", "i686", "386", "x86_32"), "ia32"),
+    **dict.fromkeys(("amd64", "x86_64", "x86-64", "x64_64"), "x64"),
+    **dict.fromkeys(("aarch64", "armv8"), "arm64"),
+    **dict.fromkeys(("armv6", "armv6l", "armv7", "armv7l", "armhf", "arm32"), "arm"),
+    **dict.fromkeys(("ppc64le", "powerpc64le"), "ppc64"),
+    **dict.fromkeys(("loongarch64",), "loong64"),
+}
+"""What Node.js calls a system or processor with another name."""
+_ANY_SYSTEM = "|".join((*sorted(SYSTEM_NAMES, reverse=True), _SYSTEMS))
+_ANY_PROCESSOR = "|".join((*sorted(PROCESSOR_NAMES, reverse=True), _PROCESSORS))
 _PREBUILT = re.compile(
-    rf"(?:^|/)(?P<os>{_SYSTEMS})-(?P<cpus>universal2?|(?:{_PROCESSORS})(?:[+_](?:{_PROCESSORS}))*)(?:/|$)"
+    rf"(?:^|/)(?P<os>{_ANY_SYSTEM})[-_]"
+    rf"(?P<cpus>universal2?|(?:{_ANY_PROCESSOR})(?:[+_](?:{_ANY_PROCESSOR}))*)(?:-(?:gnu|glibc|musl|msvc))?(?:/|$)"
 )
 """A folder of prebuildify, `linux-x64`, `darwin-x64+arm64`: node-gyp-build opens the add-on in it.
 
-Packages with a loader of their own also have `darwin-x64_arm64` and `darwin-universal`.
+Packages with a loader of their own also have `darwin-x64_arm64`, `darwin-universal`, and other names: `mac-x64`.
 """
 SCRIPTS = (".js", ".cjs", ".mjs")
 _REQUIRES = re.compile(rb"\brequire\(\s*['\"](@?[\w.~/-]{1,214})['\"]\s*\)")
@@ -98,10 +115,13 @@ def admits(chosen: tuple[str, ...], value: str) -> bool:
 def prebuilt_for(folder: str) -> tuple[str, tuple[str, ...]]:
     """The system and the processors that a folder of prebuilt add-ons names; "" and none for other folders."""
     match = _PREBUILT.search(folder)
-    if match is None or (match["cpus"].startswith("universal") and match["os"] != "darwin"):
+    if match is None:
         return "", ()
-    is_universal = match["cpus"].startswith("universal")
-    return match["os"], ("x64", "arm64") if is_universal else tuple(re.split("[+_]", match["cpus"]))
+    system, is_universal = SYSTEM_NAMES.get(match["os"], match["os"]), match["cpus"].startswith("universal")
+    if is_universal:
+        return (system, ("x64", "arm64")) if system == "darwin" else ("", ())
+    named = re.findall(_ANY_PROCESSOR, match["cpus"])
+    return system, tuple(PROCESSOR_NAMES.get(name, name) for name in named)
 
 
 def manifest_path(package: Contents) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from loadcheck.binary import Image
 
-_ABIS = frozenset({"arm64-v8a", "armeabi", "armeabi-v7a"})
-_SHARED_ABIS = frozenset({"x86", "x86_64"})
+_ABIS: Mapping[str, str] = {"arm64-v8a": "aarch64", "armeabi": "armv7l", "armeabi-v7a": "armv7l"}
+_SHARED_ABIS: Mapping[str, str] = {"x86": "i686", "x86_64": "x86_64"}
 _ANDROID = frozenset({"android", "jni", "jnilibs"})
 FROM_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
 """How a path begins that leads from the folder of the file itself."""
@@ -31,9 +32,15 @@ def list_beside(paths: Mapping[str, Collection[str]], folder: str, image: Image)
 
 
 def is_for_android(folder: str) -> bool:
-    """Whether a folder has libraries for Android: it is called like one of the ABIs that the NDK compiles for.
+    """Whether a folder has libraries for Android: it is called like one of the ABIs that the NDK compiles for."""
+    return bool(android_abi(folder)[0])
+
+
+def android_abi(folder: str) -> tuple[str, str]:
+    """The ABI of Android that a folder is called like, and its processor: `arm64-v8a`, `aarch64`; "" for none.
 
     Source: developer.android.com/ndk/guides/abis.
     """
-    parts = set(folder.lower().split("/"))
-    return bool(parts & _ABIS) or bool(parts & _SHARED_ABIS and parts & _ANDROID)
+    parts = folder.lower().split("/")
+    abis = {**_ABIS, **(_SHARED_ABIS if _ANDROID.intersection(parts) else {})}
+    return next(((part, abis[part]) for part in reversed(parts) if part in abis), ("", ""))

@@ -34,6 +34,7 @@ def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
         lines += [package] if shown and len(report.packages) > 1 else []
         lines += _section(shown, report, verbose=verbose)
     lines += _add_title("waived", _list_waivers(report))
+    lines += _add_title("waivers that accept nothing", report.unused if verbose else _few(report.unused))
     lines += _add_title("in the baseline, but not found", report.gone if verbose else _few(report.gone))
     others = [f"{skip.subject}: {skip.reason}" for skip in report.skipped if skip.check == PASSED_OVER]
     lines += _add_title("not audited", others if verbose else _few(others))

@@ -92,7 +92,7 @@ def _location(subject: str) -> dict[str, Any]:
 
 def _notification(skip: Skipped) -> dict[str, Any]:
     return {
-        "level": "note",
+        "level": "warning" if skip.unread else "note",
         "message": {"text": f"{skip.check} was not applied to {skip.subject}: {skip.reason}"},
         "locations": [_location(skip.subject)],
     }

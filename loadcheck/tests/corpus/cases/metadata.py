@@ -150,6 +150,8 @@ CASES = [
          whole, at="/RECORD", says="latenn/gone.py", severity="warning"),
     Case("LB501", "a file that is listed twice", record(lambda entries: [*entries, entries[0]]), whole, at="/RECORD",
          says="2 times", severity="warning"),
+    Case("LB501", "the separators of Windows", record(lambda entries: [(path.replace("/", "\\"), *rest)
+         for path, *rest in entries]), whole, at="/RECORD", says="paths with backslashes", severity="warning"),
     Case("LB501", "a RECORD of two columns",
          wheel(after={"latenn-1.0.dist-info/RECORD": b"latenn/__init__.py,sha256=x\n"}), whole, at="/RECORD",
          says="2 columns"),

@@ -11,7 +11,15 @@ from loadcheck.engine.platforms import npm_cpu, npm_systems
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.symbols import is_libc_symbol
 from loadcheck.engine.wording import first, name_platform
-from loadcheck.readers.package_json import MANIFEST, admits, builds_on_install, prebuilt_for, read_manifest
+from loadcheck.readers.package_json import (
+    MANIFEST,
+    PROCESSOR_NAMES,
+    SYSTEM_NAMES,
+    admits,
+    builds_on_install,
+    prebuilt_for,
+    read_manifest,
+)
 
 if TYPE_CHECKING:
     from loadcheck.binary import Image
@@ -23,18 +31,7 @@ _ARCHS = re.compile(r"arm|arm64|ia32|loong64|mips|mips64el|mipsel|ppc|ppc64|risc
 """The values of process.arch, and wasm32, which no Node.js has: npm installs packages for it on request only."""
 _PLATFORMS = re.compile(r"aix|android|cygwin|darwin|freebsd|haiku|linux|netbsd|openbsd|openharmony|os400|sunos|win32")
 """The values of process.platform, with those of ports that are not official."""
-_USUAL = {
-    **dict.fromkeys(("x86", "x32", "i386", "i686", "386", "x86_32"), "ia32"),
-    **dict.fromkeys(("amd64", "x86_64", "x86-64", "x64_64"), "x64"),
-    **dict.fromkeys(("aarch64", "armv8"), "arm64"),
-    **dict.fromkeys(("armv6", "armv6l", "armv7", "armv7l", "armhf", "arm32"), "arm"),
-    **dict.fromkeys(("ppc64le", "powerpc64le"), "ppc64"),
-    **dict.fromkeys(("loongarch64",), "loong64"),
-    **dict.fromkeys(("macos", "mac", "osx", "macosx"), "darwin"),
-    **dict.fromkeys(("windows", "win", "win64"), "win32"),
-    **dict.fromkeys(("solaris", "illumos"), "sunos"),
-}
-"""What Node.js calls a processor or system with another name."""
+_USUAL = {**PROCESSOR_NAMES, **SYSTEM_NAMES}
 
 _BUILT = re.compile(r"/build/(Release|Debug)/$")
 _NAMED = re.compile(r"\.(?P<platform>[a-z0-9]+-[a-z0-9]+)(-(gnu|musl|msvc)\w*)?\.node$")

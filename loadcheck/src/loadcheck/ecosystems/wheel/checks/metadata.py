@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
@@ -13,6 +13,7 @@ from packaging.utils import canonicalize_name
 
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import comparable_version
+from loadcheck.engine.wording import some
 from loadcheck.errors import InputError
 from loadcheck.readers.record import RecordLine, read_headers, read_metadata, read_record
 from loadcheck.text import plural
@@ -54,15 +55,39 @@ def record_wrong(package: Contents) -> Hits:
     except InputError as error:
         yield Hit(cause="unreadable", inner=name, message=error.message)
         return
-    for hit in _lines(records, {file.name: file for file in package.files}, info):
+    files = {file.name: file for file in package.files}
+    for hit in chain(_separators(records, files, name), _lines(_with_slashes(records, files), files, info)):
         yield replace(hit, severity="warning")
+
+
+def _separators(records: Sequence[RecordLine], files: Mapping[str, File], name: str) -> Iterator[Hit]:
+    """One finding for a RECORD that was written with the separators of Windows."""
+    wrong = [
+        before.path for before, after in zip(records, _with_slashes(records, files), strict=True) if before != after
+    ]
+    if wrong:
+        text = f"has {plural(len(wrong), 'path')} with backslashes, which name no file of the wheel"
+        fix = (
+            "Build the wheel with a current build backend, or run `wheel unpack` and `wheel pack`: both write slashes."
+        )
+        yield Hit(cause="backslashes", inner=name, message=text, evidence=some(wrong), fix=fix)
+
+
+def _with_slashes(records: Sequence[RecordLine], files: Mapping[str, File]) -> list[RecordLine]:
+    """The lines as they are meant: a path with backslashes that is a file's with slashes has slashes."""
+    return [
+        replace(record, path=path)
+        if record.path not in files and (path := record.path.replace("\\", "/")) in files
+        else record
+        for record in records
+    ]
 
 
 def _lines(records: Sequence[RecordLine], files: Mapping[str, File], info: str) -> Iterator[Hit]:
     name = f"{info}/RECORD"
     counts = Counter(record.path for record in records)
     for path in sorted(path for path, count in counts.items() if count > 1):
-        yield Hit(cause=f"twice {path}", inner=name, message=f"lists {path} {counts[path]} times", evidence=(path,))
+        yield Hit(cause="twice", inner=name, message=f"lists {path} {counts[path]} times", names=(path,))
     unhashed = {f"{info}/{plain}" for plain in _UNHASHED}
     for record in records:
         path = record.path
@@ -70,7 +95,7 @@ def _lines(records: Sequence[RecordLine], files: Mapping[str, File], info: str) 
             yield from _compare(record, files[path])
         elif path not in files and not path.endswith("/"):  # nothing is installed for a folder
             text = f"lists {path}, which is not in the wheel"
-            yield Hit(cause=f"lacks {path}", inner=name, message=text, evidence=(path,))
+            yield Hit(cause="lacks", inner=name, message=text, names=(path,))
     for path in sorted(files.keys() - counts.keys() - (unhashed - {name})):
         yield Hit(cause="unlisted", inner=path, message="is in the wheel, but RECORD does not list it")
 

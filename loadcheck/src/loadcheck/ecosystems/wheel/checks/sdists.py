@@ -60,7 +60,8 @@ def sdist_build_system(package: Contents) -> Hits:
         )
     elif not project:
         text = "has no pyproject.toml, so installers build with setuptools"
-        yield Hit(cause="setup.py", message=text, evidence=("setup.py",), severity="warning")
+        fix = 'Add a pyproject.toml next to setup.py: [build-system] with requires = ["setuptools"] and build-backend.'
+        yield Hit(cause="setup.py", message=text, evidence=("setup.py",), fix=fix, severity="warning")
     elif setup and not backend.startswith("setuptools"):
         yield Hit(
             cause=f"second {backend}",
