@@ -16,9 +16,9 @@ from ci.gen import docs_site
 from latebind import errors
 from latebind.cli import _parser
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, _properties
+from latebind.ecosystems.nuget.layouts import LAYOUTS
 from latebind.system.resources import cmake_dir
 from latebind.verify.cases import scenarios
-from latebind.verify.cases.layouts import LAYOUTS
 from tests.conftest import ROOT
 from tests.support.building import build, configure, needed_compiler
 from tests.support.needs import runtime_folder

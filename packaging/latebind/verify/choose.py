@@ -19,7 +19,7 @@ from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, l
 from latebind.verify.cases.index import ask, describe_older_latest
 from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.machine import Machine, host_machine
-from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
+from latebind.verify.cases.scenarios import refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import in_shard, is_selected
 
 
@@ -146,10 +146,10 @@ def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tupl
     case = configured.case
     if configured.trouble is not None:
         raise configured.trouble
-    machine = chosen.machines[host_rid()] if case.consumer in FILES else chosen.machines.get(case.target)
+    consumer, kind = find_consumer(case.consumer), scenario(case.scenario)
+    machine = chosen.machines[host_rid()] if consumer.group == "files" else chosen.machines.get(case.target)
     if machine is None:
         raise NotRun("no-machine", f"this machine is {host_rid()}")
-    consumer, kind = find_consumer(case.consumer), scenario(case.scenario)
     is_able = configured.stands_in or kind.glue or (kind.versions == "none" and consumer.is_cross_built)
     if machine.level == "glue" and not is_able:
         raise NotRun("no-machine", f"{machine.title} runs no runtime")

@@ -27,9 +27,9 @@ from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.text import plural, shorten
-from latebind.verify.cases.consumer import find_run
+from latebind.verify.cases.consumer import find_consumer, find_run
 from latebind.verify.cases.machine import Machine, unusable
-from latebind.verify.cases.scenarios import FILES, scenario
+from latebind.verify.cases.scenarios import scenario
 from latebind.verify.choose import ChosenCases, able
 from latebind.verify.report.data import NEWER_THAN, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, try_case
@@ -180,7 +180,7 @@ def _pinned(tool: Installer, wanted: str, python: Path) -> str:
 def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
     case, log = configured.case, f"logs/{_safe(configured.case.id)}.log"
     try:
-        if case.target in run.unusable and case.consumer not in FILES:
+        if case.target in run.unusable and find_consumer(case.consumer).group != "files":
             raise run.unusable[case.target]
         machine, pythons = able(configured, run.chosen)
     except NotRun as error:

@@ -258,8 +258,8 @@ _JAVA = Consumer(
     suits=lambda config, runtime: config.package_of(runtime) in maven_tables(config.packages),
     find_runtime=lambda runtime: find_runtime_artifact(runtime.traits).partition(":")[2],
     installs_required=True,
-    is_application=True,
+    group="applications",
     find_install_words=_find_install_words,
 )
-_LAYOUTS = replace(_JAVA, names=tuple(layout.name for layout in LAYOUTS), is_application=False, is_layout=True)
+_LAYOUTS = replace(_JAVA, names=tuple(layout.name for layout in LAYOUTS), group="layouts")
 CONSUMERS = (_JAVA, _LAYOUTS)

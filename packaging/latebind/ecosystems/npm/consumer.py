@@ -247,11 +247,11 @@ _NODE = Consumer(
     program=NODE,
     find_runtime=lambda runtime: runtime.traits.npm,
     installs_required=True,
-    is_application=True,
+    group="applications",
     ask_registry=answer,
     find_install_words=_find_install_words,
 )
-_LAYOUTS = replace(_NODE, names=tuple(layout.name for layout in LAYOUTS), is_application=False, is_layout=True)
+_LAYOUTS = replace(_NODE, names=tuple(layout.name for layout in LAYOUTS), group="layouts")
 _LOADER = Consumer(
     names=(NPM_LOADER,),
     kind="npm",

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from latebind.backend.targets import target
+from latebind.compilers import dotnet
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.nuget.dotnet_project import (
@@ -21,16 +22,17 @@ from latebind.ecosystems.nuget.dotnet_project import (
     share_build,
 )
 from latebind.ecosystems.nuget.files import nuget_tables
+from latebind.ecosystems.nuget.layouts import BUILD, CACHE, LAYOUTS, Application, Layout, find_layout, older_assembly
 from latebind.ecosystems.nuget.managed import list_frameworks
 from latebind.ecosystems.nuget.runtime_package import add_runtime, runtime_nupkg
-from latebind.errors import BuildError, InputError, NotRun
+from latebind.errors import BuildError, InputError, LatebindError, NotRun
 from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
-from latebind.verify.cases.consumer import Consumer
-from latebind.verify.cases.layouts import BUILD, CACHE, LAYOUTS, Application, layout, older_assembly
+from latebind.system.run import run
+from latebind.verify.cases.consumer import Consumer, Group
 from latebind.verify.cases.scenarios import C_NUPKG
 from latebind.verify.cases.situations import ORDINARY
-from latebind.verify.run.access import lock_application
+from latebind.verify.run.access import NOBODY, assert_reached, hand_over, is_root, lock
 from latebind.verify.run.bench import Bench, assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import STOOD_IN, build_program, clean_environment, share_program
@@ -177,7 +179,7 @@ def _consumer(bench: Bench) -> DotnetConsumer:
         packages=_collect_packages(bench),
         version=bench.config.project.version,
         environment=clean_environment(),
-        layout=layout(bench.case.consumer),
+        layout=find_layout(bench.case.consumer),
         rid=bench.case.target,
         runtime_version=bench.case.version if _find_on_feed(bench) else "",
         variables=bench.situation.environment,
@@ -211,7 +213,7 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
         built = build(consumer, work, log=bench.log)
     (work / ANSWERS).mkdir(exist_ok=True)
     library = _break_runtime(bench, built.out)
-    user = lock_application(bench, built.out, work / ANSWERS, library, consumer.environment)
+    user = lock_application(bench, consumer, built, work / ANSWERS, library)
     return built, start(consumer, built, user=user)
 
 
@@ -237,6 +239,36 @@ def _unproven(
         framework=result.assembly.framework if result else "",
     )
     return [wrong for proof in consumer.layout.proofs for wrong in proof(application)]
+
+
+def lock_application(
+    bench: Bench, consumer: DotnetConsumer, built: BuiltConsumer, answers: Path, library: Path | None
+) -> int | None:
+    """Lock an application as its situation asks, prove it, and return the user that runs it: None is this one.
+
+    `answers` is where the consumer writes, `library` the runtime's in the application.
+
+    Raises NotRun (`no-access`) where another user cannot reach what it needs, LatebindError when something is not
+    denied that must be.
+    """
+    if not bench.situation.unprivileged:
+        return None
+    user = NOBODY if is_root() else None
+    if user is not None:
+        assert_reached(built.out / "application", dotnet.find(consumer.environment).resolve(), bench.data())
+    if bench.situation.unreadable and library is not None:
+        library.chmod(0)
+        _assert_denied(["head", "-c", "1", library], user, f"{library} can be read")
+    lock(built.out)
+    _assert_denied(["touch", built.out / "probe"], user, f"{built.out} can be written to")
+    hand_over(bench.work / "home", answers)
+    return user
+
+
+def _assert_denied(argv: list[str | Path], user: int | None, otherwise: str) -> None:
+    if run(argv, user=user, check=False).returncode == 0:
+        who = "this user" if user is None else f"user {user}"
+        raise LatebindError(f"{otherwise} by {who}: this file system ignores permissions")
 
 
 # ---- C -------------------------------------------------------------------------------------------------------------
@@ -272,30 +304,32 @@ def _offers_older_assembly(config: Config) -> bool:
     return False
 
 
-_DOTNET = Consumer(
-    names=tuple(layout.name for layout in LAYOUTS if layout.name != CACHE and older_assembly not in layout.proofs),
-    kind="nupkg",
-    run=run_dotnet_case,
-    names_runtime=False,
-    table="nuget",
-    program="dotnet",
-    find_runtime=lambda runtime: next(iter(runtime.traits.nuget.ids), ""),
-    find_install_words=_find_install_words,
-    installs_required=True,
-)
-_IN_CACHE = replace(
-    _DOTNET,
-    names=(CACHE,),
+def _suits(layout: Layout, config: Config, runtime: RuntimeUse | None) -> bool:
+    if older_assembly in layout.proofs:
+        return _offers_older_assembly(config)
     # In NuGet's package cache, a stub cannot find out which version of the runtime to use.
-    suits=lambda _config, runtime: runtime is None or not runtime.drop_in,
-)
-_OLDER = replace(
-    _DOTNET,
-    names=tuple(layout.name for layout in LAYOUTS if older_assembly in layout.proofs),
-    suits=lambda config, _runtime: _offers_older_assembly(config),
-)
+    return layout.name != CACHE or runtime is None or not runtime.drop_in
+
+
+def _declare_consumer(layout: Layout) -> Consumer:
+    others: Group = "files" if layout.start == "nothing" else "dotnet layouts"
+    return Consumer(
+        names=(layout.name,),
+        group="" if layout is BUILD else others,
+        kind="nupkg",
+        run=run_dotnet_case,
+        names_runtime=False,
+        table="nuget",
+        program="dotnet",
+        suits=partial(_suits, layout),
+        find_runtime=lambda runtime: next(iter(runtime.traits.nuget.ids), ""),
+        find_install_words=_find_install_words,
+        installs_required=True,
+    )
+
+
 _IN_C = replace(
-    _DOTNET,
+    _declare_consumer(BUILD),
     names=(C_NUPKG,),
     run=run_c_case,
     reads_commas=False,  # CMake gives a linker the folders of libraries in words that commas separate
@@ -303,4 +337,4 @@ _IN_C = replace(
     find_install_words=lambda _config, _package, _runtime: ("", ""),
     program="c",
 )
-CONSUMERS = (_DOTNET, _IN_CACHE, _OLDER, _IN_C)
+CONSUMERS = (*map(_declare_consumer, LAYOUTS), _IN_C)

@@ -15,11 +15,11 @@ from latebind.backend.targets import target
 from latebind.backend.tree import hash_file, hash_tree
 from latebind.compilers import dotnet, mono
 from latebind.config.project import MSBUILD_OUTPUTS
+from latebind.ecosystems.nuget.layouts import BUILD, Layout
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.semver import semantic_version
 from latebind.system.resources import folder
 from latebind.system.run import run
-from latebind.verify.cases.layouts import BUILD, Layout
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.supply import Supply, hash_parts
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from latebind.config.reader import nearest
 from latebind.errors import ConfigError, LatebindError
 from latebind.verify.cases import situations as given
-from latebind.verify.cases.layouts import LAYOUTS, RUNNING
 from latebind.verify.cases.situations import ORDINARY, SetUp, Situation
 from loadcheck import System
 
@@ -27,8 +26,6 @@ CMAKE, PKG_CONFIG = "sdk-cmake", "sdk-pkg-config"
 """A program in C or C++ that CMake or pkg-config finds an unpacked SDK archive for."""
 IN_C = (C_NUPKG, CMAKE)
 """Programs of the project that are built here for other machines, which need no Python for them."""
-FILES = tuple(consumer.name for consumer in LAYOUTS if consumer.start == "nothing")
-"""Consumers that are built and not run: any machine with an SDK can try them for every target."""
 _UNIX: tuple[System, ...] = ("linux", "macos")
 EVERY_SYSTEM: tuple[System, ...] = ("linux", "macos", "windows")
 SAMPLE = 25
@@ -69,8 +66,7 @@ class Scenario:
     """Which runtime versions it is tried with: all that are configured, the last, the newest below the floor (of an
     execution provider: below its minimum, and its excepted ones)."""
     consumers: tuple[str, ...] = (PYTHON, DOTNET)
-    """Their names; `applications` and `layouts` stand for those that say so themselves (`Consumer.is_application`,
-    `Consumer.is_layout`)."""
+    """Their names, and groups of them (`Consumer.group`)."""
     systems: tuple[System, ...] = EVERY_SYSTEM
     """Where it exists at all; elsewhere there is no such test case."""
     needs: Need = ""
@@ -153,10 +149,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("works", "loads and computes what is expected", versions="all", required="for every target",
         without_runtime=True, provider=True, widened=True, loads_alone=True, consumers=_APPLICATIONS),
     _ok("consumed", "loads and computes a sample in each kind of application that uses packages",
-        consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG, CMAKE, PKG_CONFIG, "layouts"),
+        consumers=("dotnet layouts", C_NUPKG, CMAKE, PKG_CONFIG, "layouts"),
         without_runtime=True, provider=True, required="in place of others", in_c=EVERY_SYSTEM),
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
-        computes=False, consumers=FILES, without_runtime=True, provider=True),
+        computes=False, consumers=("files",), without_runtime=True, provider=True),
     _ok("loads-in-c", "a program in C loads each library, finds the names that it exports, and unloads it, twice",
         versions="none", computes=False, consumers=(LOADER, NPM_LOADER), glue=True, without_runtime=True,
         provider=True),

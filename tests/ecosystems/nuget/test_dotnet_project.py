@@ -10,13 +10,13 @@ import pytest
 
 from latebind.compilers import dotnet
 from latebind.ecosystems.nuget.dotnet_project import build_consumer, run_built, share_build
+from latebind.ecosystems.nuget.layouts import find_layout
 from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.ecosystems.nuget.runtime_package import add_runtime, assemble_runtime_nupkg
 from latebind.errors import InputError, ToolError
 from latebind.system.archive import Entry
 from latebind.tables.presets import preset
-from latebind.verify.cases.layouts import layout
 from latebind.verify.run.supply import Supply
 from tests.support.dotnet_support import RID, consumer, make_config, run_smoke, without
 from tests.support.running import not_run
@@ -57,7 +57,7 @@ def test_a_package_without_its_native_file_ends_in_the_consumers_error(tmp_path,
 def test_a_folder_may_have_any_name(tmp_path, packages, runtime, name):
     folder = tmp_path / "a, b 実行時"
 
-    ended = run_smoke(consumer(packages, runtime, layout=layout(name)), folder)
+    ended = run_smoke(consumer(packages, runtime, layout=find_layout(name)), folder)
 
     assert ended.status == 0
 
