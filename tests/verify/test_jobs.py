@@ -11,7 +11,7 @@ import pytest
 from latebind.backend.targets import Rid
 from latebind.model import Case, Outcome, State
 from latebind.verify import runner
-from latebind.verify.cases.machine import Machine
+from latebind.verify.run.machine import Machine
 
 MACHINE = Machine(rid=Rid("win-arm64"), title="", command=("run",), level="glue", jobs=1)
 
@@ -22,7 +22,7 @@ MACHINE = Machine(rid=Rid("win-arm64"), title="", command=("run",), level="glue"
 def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places, most):
     running, highest, lock = 0, 0, threading.Lock()
 
-    def try_case(bench, _run_case):
+    def try_case(trial, _run_case):
         nonlocal running, highest
         with lock:
             running += 1
@@ -30,12 +30,12 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
         time.sleep(0.2)
         with lock:
             running -= 1
-        return Outcome(case=bench.case, state=State.PASSED)
+        return Outcome(case=trial.case, state=State.PASSED)
 
     monkeypatch.setattr(runner, "try_case", try_case)
     monkeypatch.setattr(runner, "able", lambda *_: (MACHINE, ()))
     monkeypatch.setattr(runner, "find_run", lambda *_: None)
-    monkeypatch.setattr(runner, "_bench", lambda _run, configured, *_: SimpleNamespace(case=configured.case))
+    monkeypatch.setattr(runner, "_trial", lambda _run, configured, *_: SimpleNamespace(case=configured.case))
     memory = SimpleNamespace(key=lambda *_: "", recall=lambda *_: None, keep=lambda *_: None)
     run = SimpleNamespace(
         unusable={}, running=runner.RunningCases(),

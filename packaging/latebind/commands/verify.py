@@ -186,9 +186,9 @@ def _write_kit(arguments: argparse.Namespace, project: Project) -> int:
 
 def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     """What the options ask for. Raises LatebindError for values that cannot be used."""
-    from latebind.verify.cases.machine import machines, machines_folder
     from latebind.verify.cases.select import check_patterns, read_shard
     from latebind.verify.choose import Request
+    from latebind.verify.run.machine import machines, machines_folder
 
     targets = arguments.target or (["all"] if arguments.everything else None)
     return Request(

@@ -18,15 +18,15 @@ from latebind.model import State
 from latebind.system.files import sha256
 from latebind.system.run import run
 from latebind.text import plural
-from latebind.verify.cases.consumer import has_program
 from latebind.verify.cases.scenarios import COMPUTING
 from latebind.verify.report.data import read_report
+from latebind.verify.run.consumer import has_program
 from latebind.verify.run.protocol import ALL_PASSED, SOME_FAILED, read_result
 from latebind.verify.run.supply import Supply
 from loadcheck import Kind
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.installers import Installer
+    from latebind.verify.run.installers import Installer
 
 AGAIN = "Publish again: what the registry has already is skipped, so that a repetition continues with the rest."
 _TIME_LIMIT = 1800.0

@@ -14,13 +14,13 @@ from latebind.errors import InputError, NotRun
 from latebind.system.log import LOG
 from latebind.tables.wheelkinds import own_abi_python
 from latebind.text import plural
-from latebind.verify.cases.consumer import find_consumer, find_registry
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, move_lines, questions
-from latebind.verify.cases.index import ask, describe_older_latest
-from latebind.verify.cases.installers import Installer, installer
-from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import in_shard, is_selected
+from latebind.verify.run.consumer import find_consumer, find_registry
+from latebind.verify.run.index import ask, describe_older_latest
+from latebind.verify.run.installers import Installer, installer
+from latebind.verify.run.machine import Machine, host_machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

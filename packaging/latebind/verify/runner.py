@@ -27,20 +27,20 @@ from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.text import plural, shorten
-from latebind.verify.cases.consumer import find_consumer, find_run
-from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import scenario
 from latebind.verify.choose import ChosenCases, able
 from latebind.verify.report.data import NEWER_THAN, Report, is_newer_minor, report_of
-from latebind.verify.run.bench import Bench, try_case
+from latebind.verify.run.consumer import find_consumer, find_run
+from latebind.verify.run.machine import Machine, unusable
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.supply import SHARED, Supply
+from latebind.verify.run.trial import Trial, try_case
 
 if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter
     from latebind.verify.cases.expand import ConfiguredCase
-    from latebind.verify.cases.installers import Installer
     from latebind.verify.packages import Packages
+    from latebind.verify.run.installers import Installer
 
 _LONGEST = 2
 _SUMMARY = 200
@@ -185,14 +185,14 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
         machine, pythons = able(configured, run.chosen)
     except NotRun as error:
         return Outcome(case=case, state=State.NOT_RUN, reason=error.reason, summary=error.message)
-    key = run.memory.key(configured, [row.version for row in pythons], f"{machine.rid} {machine.title}")
+    key = run.memory.key(case, [row.version for row in pythons], f"{machine.rid} {machine.title}")
     known = None if run.chosen.request.fresh else run.memory.recall(key)
     if known is not None:
         return replace(known, state=passed_at(machine.level), log=log)
     with run.places.get(machine.rid, nullcontext()), run.running.hold(case.id):
         started = time.monotonic()
-        bench = _bench(run, configured, machine, pythons, run.chosen.folder / log)
-        outcome = try_case(bench, find_run(case, scenario(case.scenario)))
+        trial = _trial(run, configured, machine, pythons, run.chosen.folder / log)
+        outcome = try_case(trial, find_run(case, scenario(case.scenario)))
     state = passed_at(machine.level) if outcome.state.is_pass else outcome.state
     outcome = replace(outcome, state=state, seconds=round(time.monotonic() - started, 2), log=log)
     _end_log(run.chosen.folder / log, outcome)
@@ -216,11 +216,12 @@ def _describe_end(outcome: Outcome) -> str:
     return f"{outcome.state.value:8} {outcome.case.id}  {shorten(summary, _SUMMARY)}{outcome.seconds:.1f} s"
 
 
-def _bench(
+def _trial(
     run: VerifyRun, configured: ConfiguredCase, machine: Machine, pythons: tuple[Interpreter, ...], log: Path
-) -> Bench:
-    return Bench(
+) -> Trial:
+    return Trial(
         case=configured.case,
+        scenario=scenario(configured.case.scenario),
         config=run.config,
         bound_runtime=configured.bound_runtime,
         package=configured.package,

@@ -15,7 +15,7 @@ from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consu
 from latebind.ecosystems.nuget.layouts import OLDER_FRAMEWORK, Application, find_layout, next_to_it, one_program
 from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.system.run import run
-from latebind.verify.run.bench import PhaseError
+from latebind.verify.run.trial import PhaseError
 from tests.support.client import members, rewritten
 from tests.support.dotnet_support import (
     NATIVE_FILES,

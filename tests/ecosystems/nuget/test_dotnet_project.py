@@ -137,9 +137,9 @@ def test_a_consumer_in_c_gets_a_copy_of_the_runtime_at_its_place_in_the_nupkg(tm
     """Two links to one file would be one library to the system, and no second runtime in a process."""
     library = tmp_path / "libonnxruntime.so.1.22.0"
     library.write_bytes(b"\x7fELF")
-    bench = SimpleNamespace(library=lambda *_: library, case=SimpleNamespace(target=RID))
+    trial = SimpleNamespace(library=lambda *_: library, case=SimpleNamespace(target=RID))
 
-    add_runtime(bench, SimpleNamespace(traits=preset("onnxruntime")), "1.22.0", tmp_path / "packages")
+    add_runtime(trial, SimpleNamespace(traits=preset("onnxruntime")), "1.22.0", tmp_path / "packages")
 
     placed = tmp_path / "packages" / "microsoft.ml.onnxruntime" / "runtimes" / RID / "native" / "libonnxruntime.so"
     assert (placed.read_bytes(), placed.samefile(library)) == (b"\x7fELF", False)

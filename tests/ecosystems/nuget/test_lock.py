@@ -10,15 +10,15 @@ import pytest
 from latebind.compilers.interpreters import everybody_reaches
 from latebind.ecosystems.nuget import consumer as nuget
 from latebind.errors import LatebindError
-from latebind.verify.cases.situations import Situation
 from latebind.verify.run.access import NOBODY, is_root, unlock
+from latebind.verify.run.scenario import Situation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="not run: the permissions are those of Linux and macOS")
 
 
 @pytest.fixture
 def application(tmp_path_factory, monkeypatch):
-    """A bench, a consumer and what was made of it, in folders that everybody may enter."""
+    """A trial, a consumer and what was made of it, in folders that everybody may enter."""
     root = tmp_path_factory.mktemp("access")
     for folder in (root, *root.parents):
         if is_root() and not everybody_reaches(root / "file"):
@@ -28,15 +28,15 @@ def application(tmp_path_factory, monkeypatch):
     library = root / "work/out/libruntime.so"
     library.write_bytes(b"\x7fELF")
     monkeypatch.setattr(nuget.dotnet, "find", lambda _: library)
-    bench = SimpleNamespace(work=root, data=lambda: root / "cases.json")
-    yield bench, SimpleNamespace(environment={}), SimpleNamespace(out=root / "work/out"), library
+    trial = SimpleNamespace(work=root, data=lambda: root / "cases.json")
+    yield trial, SimpleNamespace(environment={}), SimpleNamespace(out=root / "work/out"), library
     unlock(root)
 
 
 def lock_situation(application, **situation):
-    bench, consumer, built, library = application
-    bench.situation = Situation(**situation)
-    return nuget.lock_application(bench, consumer, built, built.out.parent / "answers", library)
+    trial, consumer, built, library = application
+    trial.situation = Situation(**situation)
+    return nuget.lock_application(trial, consumer, built, built.out.parent / "answers", library)
 
 
 def test_an_ordinary_situation_changes_nothing(application):

@@ -11,11 +11,11 @@ from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load, load_described
 from latebind.config.verification import VerifyOwn
 from latebind.tables.presets import library_files
-from latebind.verify.cases.consumer import name_consumers
 from latebind.verify.cases.expand import Extent, expand_cases, is_too_old, list_lines, questions
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.choose import ChosenCases, Request, able
+from latebind.verify.run.consumer import name_consumers
+from latebind.verify.run.index import BELOW_FLOOR, EACH_MINOR, Answers
 from tests.support.client import BOUND, SEVERAL, write_client
 from tests.support.client import CONFIG as TINY
 from tests.support.epclient import CONFIG as EP_CONFIG

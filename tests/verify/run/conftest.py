@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from latebind.config.file import load
-from latebind.verify.cases.installers import installer
+from latebind.verify.run.installers import installer
 from latebind.verify.run.supply import Supply
 from tests.support.client import CONFIG, write_client
 

@@ -6,7 +6,7 @@ import pytest
 from latebind.backend.targets import Rid
 from latebind.errors import InputError
 from latebind.model import Case, State
-from latebind.verify.cases.scenarios import Scenario, scenario
+from latebind.verify.cases.scenarios import scenario
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import (
     CaseFailure,
@@ -18,6 +18,7 @@ from latebind.verify.run.protocol import (
     read_result,
     with_record,
 )
+from latebind.verify.run.scenario import Scenario
 
 CASE = Case(
     kind="wheel",

@@ -6,7 +6,7 @@ from latebind.backend.targets import Rid
 from latebind.config.file import load
 from latebind.config.project import Project
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines
-from latebind.verify.cases.index import Answers
+from latebind.verify.run.index import Answers
 from latebind.verify.run.remembered import Memory
 from tests.support.client import BOUND, write_client
 
@@ -29,7 +29,7 @@ def find_key(folder, text=TEXT, circumstances=("uv 0.5",)):
         artifacts=(),
         circumstances=circumstances,
     )
-    return memory.key(cases[0], (), "this machine")
+    return memory.key(cases[0].case, (), "this machine")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from latebind.errors import ToolError
-from latebind.verify.cases.machine import Machine, host_machine
+from latebind.verify.run.machine import Machine, host_machine
 from latebind.verify.run.supply import Environment
 
 RUNTIME = "packaging==24.2"  # any distribution that is small: the script decides what it does with it

@@ -13,7 +13,7 @@ from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.text import plural
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, is_too_old, list_lines
-from latebind.verify.cases.index import Answers
+from latebind.verify.run.index import Answers
 
 MAX_JOBS = 256
 """Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""

@@ -25,8 +25,8 @@ from latebind.verify.run.protocol import (
 )
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.scenarios import Scenario
-    from latebind.verify.run.bench import Bench, Phase
+    from latebind.verify.run.scenario import Scenario
+    from latebind.verify.run.trial import Phase, Trial
 
 _SHOWN_FAILURES = 5
 _AT_EXIT = "A destructor, an exit handler or a thread that still runs crashes while the process ends."
@@ -83,29 +83,29 @@ def judge(case: Case, expectation: Expectation, ended: ConsumerRun, view: Proces
     return _summarize(case, expectation, ended)
 
 
-def expect(bench: Bench, ended: ConsumerRun, library: str, *roots: Path) -> Expectation:
+def expect(trial: Trial, ended: ConsumerRun, library: str, *roots: Path) -> Expectation:
     """What a test case asks of its consumer; `library` is the runtime's file as the consumer has it."""
     return Expectation(
-        scenario=bench.scenario,
+        scenario=trial.scenario,
         roots=tuple(map(str, roots)),
-        values=bench.values(library),
-        reference=bench.reference(ended.result),
-        at_least=bench.at_least(),
-        is_sample=bool(bench.sample),
-        binds=tuple(map(bench.shorten, bench.binds())),
-        copies=bench.situation.copies,
+        values=trial.values(library),
+        reference=trial.reference(ended.result),
+        at_least=trial.at_least(),
+        is_sample=bool(trial.sample),
+        binds=tuple(map(trial.shorten, trial.binds())),
+        copies=trial.situation.copies,
     )
 
 
-def judge_program(bench: Bench, ended: ConsumerRun, library: str = "", *folders: Path) -> Outcome:
+def judge_program(trial: Trial, ended: ConsumerRun, library: str = "", *folders: Path) -> Outcome:
     """Judge a program whose libraries come from the test case's folder or `folders`.
 
     What it leaves out on purpose is listed in the report.
     """
-    expected = expect(bench, ended, library, bench.work, *folders)
+    expected = expect(trial, ended, library, trial.work, *folders)
     if expected.reference is not None:
         expected = replace(expected, reference=expected.reference - set(ended.result.out_of_scope))
-    return judge(bench.case, expected, ended)
+    return judge(trial.case, expected, ended)
 
 
 def _summarize(case: Case, expectation: Expectation, ended: ConsumerRun) -> Outcome:

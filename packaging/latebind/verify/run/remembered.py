@@ -15,13 +15,12 @@ from latebind.backend.files import write_text
 from latebind.backend.tree import hash_file, hash_tree, is_scratch
 from latebind.config.project import MSBUILD_OUTPUTS, Outputs
 from latebind.fingerprint import fingerprint
-from latebind.model import Artifact, Outcome
+from latebind.model import Artifact, Case, Outcome
 from latebind.system.decoding import DECODE_ERRORS
-from latebind.verify.cases.consumer import find_consumer
+from latebind.verify.run.consumer import find_consumer
 
 if TYPE_CHECKING:
     from latebind.config.document import Document
-    from latebind.verify.cases.expand import ConfiguredCase
 
 
 class Memory:
@@ -47,9 +46,9 @@ class Memory:
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._hashes: dict[str, str] = {}
 
-    def key(self, configured: ConfiguredCase, interpreters: Sequence[str], machine: str) -> str:
+    def key(self, case: Case, interpreters: Sequence[str], machine: str) -> str:
         """A hash of everything that decides how the test case ends."""
-        case, consumer = configured.case, find_consumer(configured.case.consumer)
+        consumer = find_consumer(case.consumer)
         kinds = (case.kind, *consumer.further_kinds)
         parts = [
             case.id,

@@ -24,7 +24,7 @@ from latebind.errors import InputError, ToolError
 from latebind.system.files import sha256
 from latebind.system.run import run
 from latebind.text import DOCS, decisive_line, ending
-from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
+from latebind.verify.run.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from latebind.backend.targets import Rid
     from latebind.config.runtime import RuntimeUse
     from latebind.config.verification import Verify, VerifyData
-    from latebind.verify.cases.machine import Machine
+    from latebind.verify.run.machine import Machine
 
 SHARED = "shared"
 """The folder of a supply for what only the test cases of one run share."""

@@ -25,7 +25,7 @@ from latebind.system.log import LOG
 from latebind.system.run import run
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.machine import Machine
+    from latebind.verify.run.machine import Machine
 
 UV_REQUIREMENT = "uv>=0.8.16"
 """The first uv with a name for each target's platform."""

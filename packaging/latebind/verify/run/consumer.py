@@ -16,9 +16,9 @@ from latebind.model import Case, CaseKind, Outcome
 from latebind.registry import collect
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.index import Registry
-    from latebind.verify.cases.scenarios import Scenario
-    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.index import Registry
+    from latebind.verify.run.scenario import Scenario
+    from latebind.verify.run.trial import Trial
 
 
 Group = Literal["", "applications", "layouts", "dotnet layouts", "files"]
@@ -36,7 +36,7 @@ class Consumer:
     """What people call its platform: `Node.js`."""
     kind: CaseKind
     """What they install."""
-    run: Callable[[Bench], Outcome]
+    run: Callable[[Trial], Outcome]
     """Runs a test case. Raises NotRun, and LatebindError when something other than the packages failed."""
     further_kinds: tuple[CaseKind, ...] = ()
     """What else it installs of a package."""
@@ -121,7 +121,7 @@ def find_consumer(name: str) -> Consumer:
     )
 
 
-def find_run(case: Case, scenario: Scenario) -> Callable[[Bench], Outcome]:
+def find_run(case: Case, scenario: Scenario) -> Callable[[Trial], Outcome]:
     """What runs a test case: its consumer, or latebind's own program in the consumer's place."""
-    hosts: tuple[Callable[[Bench], Outcome], ...] = collect("consumer", "HOSTS")
+    hosts: tuple[Callable[[Trial], Outcome], ...] = collect("consumer", "HOSTS")
     return hosts[0] if scenario.c_host else find_consumer(case.consumer).run
