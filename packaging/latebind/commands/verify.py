@@ -139,26 +139,20 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.preconditions import refuse_missing
     from latebind.verify.choose import choose_cases, list_cases
-    from latebind.verify.packages import find_packages
     from latebind.verify.report.data import read_log
     from latebind.verify.report.render import write_reports
     from latebind.verify.runner import verify
 
     request = _read_request(arguments, project)
-    # What cannot be verified is refused before minutes of building and packing.
-    chosen = choose_cases(project, request)
     if arguments.list:
-        print(list_cases(chosen))
+        print(list_cases(choose_cases(project, request)))
         return 0
-    refuse_missing(project.config.file, project.config.document.verify.list_scripts())
-    packages = find_packages(project, request.rids, arguments.dist)
-    report = verify(project, chosen, packages)
+    report = verify(project, request, arguments.dist)
     output = arguments.output or project.reports
-    view, texts = write_reports(report, output, lambda result: read_log(chosen.folder, result))
+    view, texts = write_reports(report, output, lambda result: read_log(project.verification, result))
     if arguments.format == "text":
-        view = _leave_out_old_news(view, chosen.folder / "news.txt")
+        view = _leave_out_old_news(view, project.verification / "news.txt")
     _show(view, texts, arguments.format, output)
     return report.exit_status
 

@@ -18,6 +18,7 @@ from latebind.ecosystems.nuget.dotnet_project import (
     BuiltConsumer,
     DotnetConsumer,
     build_consumer,
+    describe_tools,
     run_built,
     share_build,
 )
@@ -321,6 +322,7 @@ def _declare_consumer(layout: Layout) -> Consumer:
         table="nuget",
         program="dotnet",
         suits=partial(_suits, layout),
+        describe_tools=describe_tools,
         find_runtime=lambda runtime: next(iter(runtime.traits.nuget.ids), ""),
         find_install_words=_find_install_words,
         installs_required=True,

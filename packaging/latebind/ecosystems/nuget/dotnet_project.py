@@ -5,8 +5,10 @@ Everything is made below one folder, with a NuGet configuration and a package ca
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -14,9 +16,10 @@ from pathlib import Path
 from latebind.backend.targets import target
 from latebind.backend.tree import hash_file, hash_tree
 from latebind.compilers import dotnet, mono
+from latebind.config.config import Config
 from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.ecosystems.nuget.layouts import BUILD, Layout
-from latebind.errors import InputError, NotRun, ToolError
+from latebind.errors import InputError, LatebindError, NotRun, ToolError
 from latebind.semver import semantic_version
 from latebind.system.resources import folder
 from latebind.system.run import run
@@ -165,6 +168,17 @@ def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Pa
         sdk=sdk,
         framework=framework,
     )
+
+
+def describe_tools(config: Config) -> str:
+    """The versions of the SDK and Mono that build and run the consumers, as far as they are installed."""
+    found = []
+    if config.document.verify.dotnet:
+        with suppress(LatebindError):  # each test case that needs it reports it
+            found.append(dotnet.sdk_version(os.environ, config.root))
+        with suppress(LatebindError):
+            found.append(mono.version(mono.find(os.environ), os.environ))
+    return "\0".join(found)
 
 
 def _start(consumer: DotnetConsumer, host: Path, out: Path, work: Path) -> tuple[str | Path, ...]:

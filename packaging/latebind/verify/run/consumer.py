@@ -64,6 +64,8 @@ class Consumer:
     """With what others scenarios name it; "" where they use its own names."""
     ask_registry: Registry | None = None
     """Asks the registry of its packages for versions of that package; None where the index of wheels is asked."""
+    describe_tools: Callable[[Config], str] = lambda _config: ""
+    """The versions of the tools here that decide how test cases end, as far as a project uses them."""
     find_install_words: Callable[[Config, str, RuntimeUse], tuple[str, str]] = lambda _config, _package, _runtime: (
         "",
         "",

@@ -217,6 +217,15 @@ class Installer:
             raise NotRun("no-distribution", f"the index has no {requirement}")
         return match[1]
 
+    def pin(self, wanted: str, python: Path) -> str:
+        """A requirement pinned to the index's current version, so that a newer release is tried."""
+        if "==" in wanted:
+            return wanted
+        try:
+            return f"{re.split(r'[<>=!~; ]', wanted, maxsplit=1)[0]}=={self.resolve(wanted, python)}"
+        except NotRun:  # the test cases will report what is wrong with the index
+            return wanted
+
     def _fetch(self, argv: Sequence[str | Path], requirements: tuple[str, ...], log: Path) -> None:
         with nullcontext() if requirements in self.cached else self.first:
             _install([self.uv, "pip", "install", *argv, *requirements], self._environment(), log)
