@@ -40,7 +40,7 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
     monkeypatch.setattr(runner, "Trial", SimpleNamespace)
     memory = SimpleNamespace(key=lambda *_: "", recall=lambda *_: None, keep=lambda *_: None)
     run = SimpleNamespace(
-        config=None, artifacts=(), supply=None, unusable={}, running=Running(),
+        config=None, artifacts=(), shared=None, unusable={}, running=Running(),
         chosen=SimpleNamespace(request=SimpleNamespace(fresh=False), folder=tmp_path), memory=memory, places=places,
     )  # fmt: skip
     names = [f"c-{number}" for number in range(4)]

@@ -168,10 +168,10 @@ def _write_kit(arguments: argparse.Namespace, project: Project) -> int:
     config = project.config
     rids = config.choose_targets(arguments.target or ["all"])
     refuse_missing(config.file, config.document.verify.list_scripts())
-    packages = find_packages(project, rids, arguments.dist)
-    write_kit(project, packages.artifacts, arguments.kit, packages.source, options)
+    artifacts, source = find_packages(project, rids, arguments.dist)
+    write_kit(project, artifacts, arguments.kit, source, options)
     print(
-        f"{arguments.kit}: {plural(len(packages.artifacts), 'package')}\n"
+        f"{arguments.kit}: {plural(len(artifacts), 'package')}\n"
         "  Run verify.sh or verify.ps1 of this folder on the other computer, then here: latebind verify --merge "
         "results-*.zip"
     )

@@ -24,12 +24,12 @@ from latebind.system.run import check_limits
 from latebind.text import plural, shorten
 from latebind.verify.cases.scenarios import scenario
 from latebind.verify.choose import ChosenCases, Request, able, choose_cases, describe_machine, order_cases
-from latebind.verify.packages import Packages, find_packages
-from latebind.verify.report.data import NEWER_THAN, Report, is_newer_minor, report_of
+from latebind.verify.packages import find_packages
+from latebind.verify.report.data import NEWER_THAN, Provenance, Report, is_newer_minor, report_of
 from latebind.verify.run.consumer import find_consumer, find_run
 from latebind.verify.run.machine import unusable
 from latebind.verify.run.remembered import Memory
-from latebind.verify.run.supply import SHARED, Supply
+from latebind.verify.run.shared import OF_THIS_RUN, Shared
 from latebind.verify.run.trial import Trial, try_case
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def verify(project: Project, request: Request, folder: Path | None = None) -> Re
     """
     chosen = choose_cases(project, request)
     refuse_missing(project.config.file, project.config.document.verify.list_scripts())
-    return run_cases(project, chosen, find_packages(project, request.rids, folder))
+    artifacts, source = find_packages(project, request.rids, folder)
+    return run_cases(project, chosen, artifacts, source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,7 @@ class _Run:
     config: Config
     chosen: ChosenCases
     artifacts: tuple[Artifact, ...]
-    supply: Supply
+    shared: Shared
     unusable: Mapping[Rid, NotRun]
     """Why machines cannot be used."""
     memory: Memory
@@ -65,12 +66,12 @@ class _Run:
     running: Running = field(default_factory=Running)
 
 
-def run_cases(project: Project, chosen: ChosenCases, packages: Packages) -> Report:
+def run_cases(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...], source: Provenance) -> Report:
     """Run every chosen test case that this machine can; the others are *not run*.
 
     Test cases that passed are remembered by the content of everything that they depend on.
     """
-    run = _start(project, chosen, packages.artifacts)
+    run = _start(project, chosen, artifacts)
     number = plural(len(chosen.cases), "test case")
     with LOG.step(
         f"verifying {number}", f"verified {number}", run.running.describe, total=len(chosen.cases)
@@ -79,7 +80,7 @@ def run_cases(project: Project, chosen: ChosenCases, packages: Packages) -> Repo
         outcomes = each(lambda one: _find_outcome(run, one), ordered, jobs=chosen.request.jobs, finished=finished)
     by_id = {outcome.case.id: outcome for outcome in outcomes}
     completed = [_complete_outcome(configured, by_id[configured.case.id]) for configured in chosen.cases]
-    return report_of(packages.source, packages.artifacts, completed, describe_machine(chosen.request))
+    return report_of(source, artifacts, completed, describe_machine(chosen.request))
 
 
 def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...]) -> _Run:
@@ -88,15 +89,15 @@ def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...
     config, folder, request = project.config, chosen.folder, chosen.request
     verify, python = config.document.verify, chosen.pythons[0].path
     pins = tuple(each(lambda requirement: chosen.tool.pin(requirement, python), verify.python_requires))
-    supply = Supply(root=config.root, verify=verify, folder=folder / "supply", installer=chosen.tool, pins=pins)
-    supply.folder.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(supply.folder / SHARED, ignore_errors=True)
+    shared = Shared(root=config.root, verify=verify, folder=folder / "supply", installer=chosen.tool, pins=pins)
+    shared.folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(shared.folder / OF_THIS_RUN, ignore_errors=True)
     described = [machine for rid, machine in request.machines.items() if rid in request.rids]
     return _Run(
         config=config,
         chosen=chosen,
         artifacts=artifacts,
-        supply=supply,
+        shared=shared,
         unusable=unusable(described, folder / "home"),
         memory=Memory(project, folder / "passed", artifacts, pins),
         places={machine.rid: Semaphore(machine.jobs) for machine in described if machine.jobs},
@@ -127,7 +128,7 @@ def _find_outcome(run: _Run, configured: ConfiguredCase) -> Outcome:
         oldest=configured.oldest,
         stands_in=configured.stands_in,
         artifacts=run.artifacts,
-        supply=run.supply,
+        shared=run.shared,
         work=run.chosen.folder / "work" / name,
         log=run.chosen.folder / log,
         machine=machine,

@@ -17,7 +17,7 @@ from latebind.ecosystems.nuget.runtime_package import add_runtime, assemble_runt
 from latebind.errors import InputError, ToolError
 from latebind.system.archive import Entry
 from latebind.tables.presets import preset
-from latebind.verify.run.supply import Supply
+from latebind.verify.run.shared import Shared
 from tests.support.dotnet_support import RID, consumer, make_config, run_smoke, without
 from tests.support.running import not_run
 
@@ -26,8 +26,8 @@ pytestmark = [
 ]
 
 
-def make_supply(folder):
-    return Supply(root=folder, verify=make_config(folder).document.verify, folder=folder / "supply", installer=None)
+def make_shared(folder):
+    return Shared(root=folder, verify=make_config(folder).document.verify, folder=folder / "supply", installer=None)
 
 
 @pytest.mark.builds
@@ -64,12 +64,12 @@ def test_a_folder_may_have_any_name(tmp_path, packages, runtime, name):
 
 @pytest.mark.builds
 def test_what_is_built_alike_is_built_once_and_computes_in_each_folder(tmp_path, packages, runtime):
-    supply = make_supply(tmp_path)
+    shared = make_shared(tmp_path)
     ended = {}
     for name in ("a", "b"):
         made_for, work = consumer(packages, runtime), tmp_path / name
         work.mkdir()
-        built = share_build(supply, made_for, work, log=tmp_path / "logs" / f"{name}.log")
+        built = share_build(shared, made_for, work, log=tmp_path / "logs" / f"{name}.log")
         ended[name] = run_built(made_for, built, work, work)
 
     assert [run.status for run in ended.values()] == [0, 0]
@@ -81,14 +81,14 @@ def test_what_is_built_alike_is_built_once_and_computes_in_each_folder(tmp_path,
 
 @pytest.mark.slow
 def test_what_differs_in_a_package_or_a_property_is_built_on_its_own(tmp_path, packages, runtime):
-    supply = make_supply(tmp_path)
+    shared = make_shared(tmp_path)
     broken = without(packages[1], "libdemo_extra", tmp_path / "broken")
     for number, made_for in enumerate([
         consumer(packages, runtime),
         consumer([packages[0], broken], runtime),
         consumer(packages, runtime, properties={"WithoutPackage": "Demo.Extra"}),
     ]):  # fmt: skip
-        share_build(supply, made_for, tmp_path / str(number), log=tmp_path / "log")
+        share_build(shared, made_for, tmp_path / str(number), log=tmp_path / "log")
 
     assert len(list(tmp_path.glob("supply/shared/*/out"))) == 3
     assert list((tmp_path / "0/out").rglob("libdemo_extra*"))
@@ -97,10 +97,10 @@ def test_what_differs_in_a_package_or_a_property_is_built_on_its_own(tmp_path, p
 
 @pytest.mark.builds
 def test_a_shared_build_that_fails_does_so_for_each_with_its_log(tmp_path, packages):
-    supply = make_supply(tmp_path)
+    shared = make_shared(tmp_path)
     for name in ("a", "b"):
         with pytest.raises(ToolError, match="NU1101"):
-            share_build(supply, consumer(packages[:1]), tmp_path / name, log=tmp_path / f"{name}.log")
+            share_build(shared, consumer(packages[:1]), tmp_path / name, log=tmp_path / f"{name}.log")
         assert (tmp_path / f"{name}.log").read_text("utf-8").count("--nologo") == 1
 
 

@@ -105,14 +105,14 @@ INDEX = {"onnxruntime-gpu": "1.30.0", "thing-cu12": "12.9", "thing-cu11": "11.8"
 
 
 def read_text(runtime, version, rid):
-    """What the libraries of a supply hold here: which they are, and a version as ONNX Runtime's has it."""
+    """What the libraries hold here: which they are, and a version as ONNX Runtime's has it."""
     return f"{runtime.name} {version} {rid}\0{version}\0"
 
 
 def make_trial(
     folder, name="works", *, rid="linux-x64", version="1.31.1", consumer="python3.11", config=CONFIG, **more
 ):
-    """A test case with a supply of small files, on a machine that has other paths than this one."""
+    """A trial with shared libraries that are small files, on a machine that has other paths than this one."""
 
     def supply_library(runtime, wanted, target):
         where = folder / f"cache/{target}/{wanted}"
@@ -129,7 +129,7 @@ def make_trial(
     return Trial(
         scenario=scenario(case.scenario),
         case=case, config=config, artifacts=(), log=work / "log", work=work, **{**rest, **more},
-        supply=SimpleNamespace(
+        shared=SimpleNamespace(
             library=supply_library,
             installer=SimpleNamespace(resolve=lambda wanted, python: INDEX[wanted] if python == "python" else ""),
         ),
@@ -310,7 +310,7 @@ def test_a_processor_without_a_runtime_or_a_sibling_is_not_run(tmp_path, monkeyp
     def lack(_runtime, _version, _rid):
         raise NotRun("no-distribution", "the index has none")
 
-    trial.supply.library = lack
+    trial.shared.library = lack
     with not_run("no-distribution", f"no ONNX Runtime {NEW} for linux-arm64"):
         _ = trial.situation
     monkeypatch.setattr(spoil, "other_processor", lambda _: None)  # each target of today's table has a sibling
@@ -321,7 +321,7 @@ def test_a_processor_without_a_runtime_or_a_sibling_is_not_run(tmp_path, monkeyp
 def test_a_dependency_of_the_test_cases_own_version_is_renamed(tmp_path, library):
     trial = make_trial(tmp_path, "dependency-missing")
     asked = []
-    trial.supply.library = lambda _runtime, version, rid: asked.append((version, rid)) or library
+    trial.shared.library = lambda _runtime, version, rid: asked.append((version, rid)) or library
     situation = trial.situation
     needed, gone = spoil.dependency_of(library)
     assert asked == [(NEW, "linux-x64")]

@@ -1,4 +1,4 @@
-"""A supply."""
+"""What test cases share."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import pytest
 
 from latebind.config.file import load
 from latebind.verify.run.installers import installer
-from latebind.verify.run.supply import Supply
+from latebind.verify.run.shared import Shared
 from tests.support.client import CONFIG, write_client
 
 
 @pytest.fixture
-def supply(tmp_path):
+def shared(tmp_path):
     write_client(tmp_path, latebind=CONFIG + '\n[verify]\nreference = "reference.py"\n')
     (home := tmp_path / "home").mkdir()
     verify = load(tmp_path / "latebind.toml").document.verify
-    return Supply(root=tmp_path, verify=verify, folder=tmp_path / "supply", installer=installer(home))
+    return Shared(root=tmp_path, verify=verify, folder=tmp_path / "supply", installer=installer(home))

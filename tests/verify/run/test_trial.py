@@ -16,7 +16,7 @@ from latebind.verify.cases.scenarios import scenario
 from latebind.verify.run.machine import Machine, host_machine
 from latebind.verify.run.protocol import CaseFailure, ConsumerResult
 from latebind.verify.run.scenario import Situation
-from latebind.verify.run.supply import choose_requirements
+from latebind.verify.run.shared import choose_requirements
 from latebind.verify.run.trial import PhaseError, Trial, failing_at, try_case
 from tests.support.client import SEVERAL
 from tests.verify.reports import row
@@ -72,7 +72,7 @@ def test_data_are_those_of_the_newest_key_up_to_the_version(requires, version, e
     assert choose_requirements(VerifyData(script="cases.py", requires=requires), version) == (expected,)
 
 
-def make_trial(runtime, supply=None, *, version="1.32.0", emulated=False):
+def make_trial(runtime, shared=None, *, version="1.32.0", emulated=False):
     """A test case `works` of a distribution of ONNX Runtime, on this machine or an emulated one."""
     here = host_machine(Path("python3"))
     machine = Machine(rid=Rid("linux-arm64"), title="qemu", command=("qemu-aarch64",)) if emulated else here
@@ -85,7 +85,7 @@ def make_trial(runtime, supply=None, *, version="1.32.0", emulated=False):
         config=PROJECT,
         bound_runtime=bound,
         machine=machine,
-        supply=supply,
+        shared=shared,
         **nothing,
         **paths,
     )
@@ -111,7 +111,7 @@ def test_data_and_counts_are_those_of_the_oldest_version_that_may_be_bound(versi
 
 @dataclasses.dataclass
 class References:
-    """Stands for Supply, and writes down which runtime's reference is asked for."""
+    """Stands for Shared, and writes down which runtime's reference is asked for."""
 
     lacking: tuple[str, ...] = ()
     asked: list[str] = dataclasses.field(default_factory=list)
@@ -141,13 +141,13 @@ class References:
 def test_an_emulated_machine_computes_all_cases_with_the_ordinary_distribution_alone(
     runtime, emulated, lacking, sample, asked
 ):
-    supply = References(lacking)
-    trial = make_trial(runtime, supply, emulated=emulated)
+    shared = References(lacking)
+    trial = make_trial(runtime, shared, emulated=emulated)
     assert trial.sample == sample
     assert trial.at_least() == (12 if sample else 1300)
     assert ("--sample" in trial.consumer_words()) == bool(sample)
     failed = (CaseFailure(name="bad", message="differs"),)
     trial.reference(ConsumerResult(passed=("good",), failed=failed, out_of_scope={"odd": "is a string"}))
-    assert supply.asked == asked
+    assert shared.asked == asked
     # Of a sample, nobody asks whether a case was ever tried.
-    assert supply.settled == ({"good", "odd", "never"} if sample else {"good", "odd"})
+    assert shared.settled == ({"good", "odd", "never"} if sample else {"good", "odd"})

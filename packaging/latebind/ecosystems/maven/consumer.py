@@ -27,7 +27,7 @@ from latebind.verify.run.consumer import Consumer
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
-from latebind.verify.run.supply import hash_parts
+from latebind.verify.run.shared import hash_parts
 from latebind.verify.run.trial import Trial, assert_first, failing_at
 from loadcheck.facts import MavenArtifact, ZipReader, read_pom
 
@@ -105,7 +105,7 @@ def _resolve(trial: Trial, repository: Path, bundles: Sequence[Path], version: s
 
 def _find_library(trial: Trial, runtime: RuntimeUse, version: str) -> Path:
     """The runtime's library, as the scenario leaves it."""
-    library = trial.supply.library(runtime, version, trial.case.target)
+    library = trial.shared.library(runtime, version, trial.case.target)
     if trial.situation.spoil is None or version != trial.case.version:
         return library
     spoiled = trial.work / "spoiled" / library.name
@@ -175,7 +175,7 @@ def _compile(trial: Trial, jdk: Path, source: Path, class_path: Sequence[Path], 
         run(argv, cwd=trial.work / "home", env=environment, timeout=_TIME_LIMIT, log=log)
 
     content = (*map(hash_file, sources), *(f"{jar.name} {hash_file(jar)}" for jar in compiled))
-    return trial.supply.share(hash_parts(PROGRAM, str(jdk), *content), trial.log, compile_sources)
+    return trial.shared.fill(hash_parts(PROGRAM, str(jdk), *content), trial.log, compile_sources)
 
 
 def _has_classes(jar: Path) -> bool:

@@ -30,7 +30,7 @@ from latebind.verify.run.consumer import Consumer
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
-from latebind.verify.run.supply import hash_parts
+from latebind.verify.run.shared import hash_parts
 from latebind.verify.run.trial import Trial, assert_first, failing_at
 
 NODE = "node"
@@ -59,7 +59,7 @@ def run_node_case(trial: Trial) -> Outcome:
     is_ordinary = find_layout(trial.case.consumer) is ORDINARY
     library = _break_runtime(trial, app) if is_ordinary else ""
     ended = _run_program(trial, program)
-    stores = () if is_ordinary else list_stores(trial.supply.installer.home)
+    stores = () if is_ordinary else list_stores(trial.shared.installer.home)
     return judge(trial.case, expect(trial, ended, library, app, *stores, *trial.situation.roots), ended)
 
 
@@ -81,7 +81,7 @@ def run_loader_case(trial: Trial) -> Outcome:
     (app / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
     computer = f"--os={system}", f"--cpu={cpu}", f"--libc={''.join(libc) or 'glibc'}"
     with failing_at("install"):
-        run_npm([*NPM_INSTALL, "--prefer-offline", *computer], app, trial.supply.installer.home, trial.log)
+        run_npm([*NPM_INSTALL, "--prefer-offline", *computer], app, trial.shared.installer.home, trial.log)
         folders = {name: app / "node_modules" / name for name in files}
         installed = {name for name, folder in folders.items() if folder.is_dir()} - mains
         expected = {npm_target(main, trial.case.target) for main in mains}
@@ -128,7 +128,7 @@ def _install_program(trial: Trial, app: Path, tarballs: Mapping[str, Path], vers
     layout = find_layout(trial.case.consumer)
     for name, text in layout.files.items():
         (app / name).write_text(text, encoding="utf-8")
-    home = trial.supply.installer.home
+    home = trial.shared.installer.home
     with failing_at("install"):
         if layout.installer:
             install_layout(layout, app, home, trial.log)
@@ -160,10 +160,10 @@ def _copy_modules(trial: Trial, app: Path, manifest: Mapping[str, Any]) -> None:
         unchanged = shutil.ignore_patterns("node_modules", "package.json")
         shutil.copytree(app, folder, ignore=unchanged, dirs_exist_ok=True)
         (folder / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
-        run_npm([*NPM_INSTALL, "--prefer-offline"], folder, trial.supply.installer.home, log)
+        run_npm([*NPM_INSTALL, "--prefer-offline"], folder, trial.shared.installer.home, log)
 
     key = hash_parts(NODE, program, json.dumps(manifest, sort_keys=True), *tarballs)
-    shared = trial.supply.share(key, trial.log, install) / "node_modules"
+    shared = trial.shared.fill(key, trial.log, install) / "node_modules"
     if shared.is_dir():  # npm makes none without dependencies
         npms_own = shutil.ignore_patterns(".package-lock.json")  # which it would change for all
         shutil.copytree(shared, app / shared.name, symlinks=True, copy_function=link_or_copy, ignore=npms_own)

@@ -208,7 +208,7 @@ def _run(trial: Trial, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
             built = build_consumer(before, work, log=trial.log)
         assert_first(start(before, built).result.version, first)
     shares = consumer.layout is BUILD and not first and not trial.situation.is_elsewhere
-    build = partial(share_build, trial.supply) if shares else build_consumer
+    build = partial(share_build, trial.shared) if shares else build_consumer
     with failing_at("install"):
         built = build(consumer, work, log=trial.log)
     (work / ANSWERS).mkdir(exist_ok=True)

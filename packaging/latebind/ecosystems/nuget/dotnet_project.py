@@ -24,7 +24,7 @@ from latebind.semver import semantic_version
 from latebind.system.resources import folder
 from latebind.system.run import run
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
-from latebind.verify.run.supply import Supply, hash_parts
+from latebind.verify.run.shared import Shared, hash_parts
 
 ANSWERS = "answers"
 """The folder in which the consumer writes."""
@@ -144,7 +144,7 @@ def build_consumer(consumer: DotnetConsumer, work: Path, *, log: Path | None = N
     )
 
 
-def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Path) -> BuiltConsumer:
+def share_build(shared: Shared, consumer: DotnetConsumer, work: Path, *, log: Path) -> BuiltConsumer:
     """As build_consumer(), where several test cases build the same: it is built once, and `work` gets a copy.
 
     Only the ordinary layout can be copied. `log` receives what the build wrote.
@@ -158,7 +158,7 @@ def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Pa
         built = build_consumer(consumer, folder, log=build_log)
         (folder / "answer").write_text(f"{built.sdk} {built.framework}", encoding="utf-8")
 
-    folder = supply.share(hash_parts(*settings, *sorted(packages), *properties), log, build)
+    folder = shared.fill(hash_parts(*settings, *sorted(packages), *properties), log, build)
     out = shutil.copytree(folder / "out", work / "out", symlinks=True)
     sdk, framework = (folder / "answer").read_text("utf-8").split()
     return BuiltConsumer(

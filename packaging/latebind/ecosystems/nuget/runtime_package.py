@@ -24,8 +24,8 @@ def runtime_nupkg(trial: Trial, runtime: RuntimeUse, version: str) -> Path:
     """The runtime's nupkg around the library of its wheel, made once. Raises as Trial.library()."""
     rid, library = trial.case.target, trial.library(runtime, version)
     name = STAND_IN if trial.stands_in else runtime.traits.python.distribution
-    folder = trial.supply.folder / "nupkgs" / f"{name}-{version}-{rid}"
-    with trial.supply.once(folder) as aside:
+    folder = trial.shared.folder / "nupkgs" / f"{name}-{version}-{rid}"
+    with trial.shared.once(folder) as aside:
         if aside is not None:
             assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=runtime.traits)
     return next(folder.glob("*.nupkg"))

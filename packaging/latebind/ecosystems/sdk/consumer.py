@@ -20,7 +20,7 @@ from latebind.verify.run.consumer import Consumer
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import STOOD_IN, build_program, build_with_pkg_config, library_folder, share_program
 from latebind.verify.run.protocol import run_program
-from latebind.verify.run.supply import runtime_libraries
+from latebind.verify.run.shared import runtime_libraries
 from latebind.verify.run.trial import Trial, failing_at
 
 _SUPPLIED = "the runtime's library was taken from its PyPI wheel"

@@ -74,7 +74,7 @@ def run_loader_case(trial: Trial) -> Outcome:
     site = trial.work / "site"
     with failing_at("install"):
         for wheel in wheels:
-            trial.supply.installer.unpack(str(wheel.path), site, trial.case.target, trial.log)
+            trial.shared.installer.unpack(str(wheel.path), site, trial.case.target, trial.log)
     return load_libraries(trial, site)
 
 

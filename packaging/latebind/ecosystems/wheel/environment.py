@@ -25,7 +25,7 @@ from latebind.system.run import run
 from latebind.text import ending
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.installers import consumer_environment, installer_environment
-from latebind.verify.run.supply import Environment, empty_environment, runtime_libraries
+from latebind.verify.run.shared import Environment, empty_environment, runtime_libraries
 from loadcheck.facts import ZipReader
 
 if TYPE_CHECKING:
@@ -71,12 +71,12 @@ def make_environment(trial: Trial, wheels: list[Artifact]) -> Installed:
         folder.mkdir(parents=True, exist_ok=True)
     if machine.is_host:
         machine = msgspec.structs.replace(machine, python=python.path, python_version=python.version)
-    tool, folder = trial.supply.installer_for(machine), trial.work / situation.folder
+    tool, folder = trial.shared.installer_for(machine), trial.work / situation.folder
     if situation.link_mode:
         tool = dataclasses.replace(tool, link_mode=situation.link_mode)
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=trial.log)
     _fill(trial, environment, wheels)
-    _share_byte_code(trial, environment, trial.supply.give_byte_code)
+    _share_byte_code(trial, environment, trial.shared.give_byte_code)
     files = _list_files(environment.site, wheels)
     library = _break_runtime(trial, environment)
     if situation.unprivileged:
@@ -100,12 +100,12 @@ def _names(trial: Trial) -> list[str]:
 def upgrade(trial: Trial, ready: Installed) -> None:
     """Put the test case's runtime in place of the one that was installed first."""
     ready.environment.install([f"{trial.case.runtime}=={trial.case.version}"], log=trial.log)
-    _share_byte_code(trial, ready.environment, trial.supply.give_byte_code)
+    _share_byte_code(trial, ready.environment, trial.shared.give_byte_code)
 
 
 def keep_compiled(trial: Trial, ready: Installed) -> None:
     """Keep what the consumer's Python compiled for the other test cases of the run."""
-    _share_byte_code(trial, ready.environment, trial.supply.keep_byte_code)
+    _share_byte_code(trial, ready.environment, trial.shared.keep_byte_code)
 
 
 def is_left_out(trial: Trial, wheel: Artifact) -> bool:

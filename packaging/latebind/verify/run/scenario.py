@@ -33,7 +33,6 @@ Need = Literal[
     "a version that can be changed",
     "a distribution",
 ]
-Required = Literal["no", "where it is tried", "for every target", "in place of others"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +124,7 @@ class Scenario:
     """Where it exists at all; elsewhere there is no such test case."""
     needs: Need = ""
     """What the project, its runtime or its target must have; without it there is no such test case."""
-    required: Required = "no"
+    required: Literal["no", "where it is tried", "for every target", "in place of others"] = "no"
     """Whether the gate asks for it when the configuration does not say; the last: where no other shows computing."""
     emulated: bool = True
     """Whether an emulated machine can run it; otherwise it is *not run* there."""

@@ -28,7 +28,7 @@ from latebind.verify.run.scenario import ORDINARY, SAMPLE, Scenario, Situation
 if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter
     from latebind.verify.run.protocol import ConsumerResult
-    from latebind.verify.run.supply import Supply
+    from latebind.verify.run.shared import Shared
 
 Phase = Literal["prepare", "install", "load", "inference"]
 """How far a test case came. prepare: something other than the packages failed, such as the project's data script.
@@ -81,7 +81,7 @@ class Trial:
     oldest: str
     """The oldest supported runtime version that the index has for the target, "" when it has none."""
     artifacts: tuple[Artifact, ...]
-    supply: Supply
+    shared: Shared
     work: Path
     log: Path
     machine: Machine
@@ -115,12 +115,12 @@ class Trial:
         """
         rid = rid or self.case.target
         if self.stands_in:
-            return build_stand_in(self.supply, self.config.floor(target(rid)), runtime, version, rid)
-        return self.supply.library(runtime, version, rid)
+            return build_stand_in(self.shared, self.config.floor(target(rid)), runtime, version, rid)
+        return self.shared.library(runtime, version, rid)
 
     def library_beside(self) -> Path:
         """The library of another package, which has `beside_check()`. Raises NotRun without a compiler."""
-        return build_beside(self.supply, self.config.floor(target(self.machine.rid)), self.machine)
+        return build_beside(self.shared, self.config.floor(target(self.machine.rid)), self.machine)
 
     def older(self) -> str:
         """A runtime version that is older than the test case's. Raises NotRun when the index has none."""
@@ -156,7 +156,7 @@ class Trial:
 
     def data(self) -> Path:
         """The folder of what the consumer computes. An older runtime has data of its own: it knows less."""
-        return self.supply.data(self.config.verification_of(self.bound_runtime).data, self.oldest_bound)
+        return self.shared.data(self.config.verification_of(self.bound_runtime).data, self.oldest_bound)
 
     def values(self, installed: str = "") -> Mapping[str, str]:
         """What fills the placeholders of the scenario's messages; `installed` is the runtime's installed file."""
@@ -215,7 +215,7 @@ class Trial:
         version = next(iter(self.binds()), self.case.version)
         machine = self.machine if self.consumer.has_interpreters else host_machine(self.python)
         ask = partial(
-            self.supply.reference,
+            self.shared.reference,
             data=self.data(),
             arguments=self.runtime_words(),
             passed=passed,
