@@ -237,7 +237,7 @@ def _gate(arguments: argparse.Namespace) -> int:
 
 
 def _matrix(arguments: argparse.Namespace) -> int:
-    from latebind.verify.cases.matrix import matrix, matrix_json
+    from latebind.verify.cases.select import matrix, matrix_json
 
     config = open_project(arguments).config
     rids = config.choose_targets(arguments.target or ["all"])

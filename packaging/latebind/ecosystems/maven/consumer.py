@@ -24,8 +24,8 @@ from latebind.system.archive import Entry, write_zip
 from latebind.system.run import run
 from latebind.tables.presets import RuntimePreset
 from latebind.verify.run.consumer import Consumer
+from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
 from latebind.verify.run.shared import hash_parts
 from latebind.verify.run.trial import Trial, assert_first, failing_at

@@ -33,8 +33,9 @@ from latebind.system.run import run
 from latebind.verify.cases.scenarios import C_NUPKG
 from latebind.verify.run.access import NOBODY, assert_reached, hand_over, is_root, lock
 from latebind.verify.run.consumer import Consumer, Group
+from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import STOOD_IN, build_program, clean_environment, share_program
+from latebind.verify.run.native import STOOD_IN, build_program, share_program
 from latebind.verify.run.protocol import ConsumerResult, ConsumerRun, run_program
 from latebind.verify.run.trial import Trial, assert_first, failing_at
 

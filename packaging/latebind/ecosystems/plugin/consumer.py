@@ -16,8 +16,9 @@ from latebind.errors import InputError
 from latebind.model import Outcome, State
 from latebind.system.resources import folder
 from latebind.text import ending, is_crash
+from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import build_for, clean_environment
+from latebind.verify.run.native import build_for
 from latebind.verify.run.protocol import run_consumer, with_output
 from latebind.verify.run.trial import Trial, failing_at
 from loadcheck.facts import PEEK, read_images, sniff

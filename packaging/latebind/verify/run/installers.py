@@ -86,6 +86,15 @@ def consumer_environment(python: Path, home: Path) -> dict[str, str]:
     return {**system, "PATH": os.pathsep.join(path), "HOME": str(home), "LANG": "C.UTF-8"}
 
 
+def clean_environment() -> dict[str, str]:
+    """The caller's, without what changes how .NET and the system's loader search."""
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("LD_", "DYLD_", "NUGET_", "MONO_", "PYTHON")) and not key.endswith("_LIB_PATH")
+    }
+
+
 def is_writable(folder: Path) -> bool:
     """Whether files can be made in a folder, or the folder in its first ancestor that exists."""
     existing = next((path for path in (folder, *folder.parents) if os.access(path, os.F_OK)), folder)

@@ -11,8 +11,9 @@ from latebind.model import Outcome, State
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run
 from latebind.text import ending, plural
+from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.machine import NOT_SUPPORTED
-from latebind.verify.run.native import build_for, clean_environment
+from latebind.verify.run.native import build_for
 from latebind.verify.run.protocol import with_output
 from latebind.verify.run.trial import Trial, failing_at
 from loadcheck.facts import PEEK, read_images, sniff

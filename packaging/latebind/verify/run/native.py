@@ -5,7 +5,6 @@ With CMake for any target, by zig where that is not this machine, or with pkg-co
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +19,7 @@ from latebind.errors import InputError, NotRun
 from latebind.system.resources import folder as resource
 from latebind.system.run import run
 from latebind.templates import render
+from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.shared import hash_parts
 
 if TYPE_CHECKING:
@@ -41,15 +41,6 @@ _ADVICE = (
     "If it may, also in several threads at once, write in its CMakeLists.txt: "
     "set_target_properties(consumer PROPERTIES LATEBIND_REENTRANT TRUE)"
 )
-
-
-def clean_environment() -> dict[str, str]:
-    """The caller's, without what changes how .NET and the system's loader search."""
-    return {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("LD_", "DYLD_", "NUGET_", "MONO_", "PYTHON")) and not key.endswith("_LIB_PATH")
-    }
 
 
 def build_for(machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:

@@ -19,8 +19,8 @@ from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run
 from latebind.text import DOCS, decisive_line, ending, is_crash
+from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.machine import NOT_SUPPORTED, Machine
-from latebind.verify.run.native import clean_environment
 from latebind.verify.run.trial import Trial, failing_at
 
 ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
