@@ -13,8 +13,8 @@ from latebind.verify.run.protocol import (
     ConsumerResult,
     ConsumerRun,
     LoadError,
-    ProcessView,
     RuntimeReport,
+    SeenProcess,
     read_result,
     with_record,
 )
@@ -147,7 +147,7 @@ def test_a_case_that_was_never_tried_is_a_failure():
     assert judge_run(finish_run(), reference=frozenset("abd"), is_sample=True).state is State.PASSED
 
 
-CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",))
+CLEAN = SeenProcess(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",))
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from latebind.model import Outcome, State
 from latebind.system.run import run
 from latebind.verify.cases.scenarios import C_NUPKG
 from latebind.verify.run.access import NOBODY, assert_reached, hand_over, is_root, lock
-from latebind.verify.run.consumer import Consumer, Group
+from latebind.verify.run.consumer import Consumer
 from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import STOOD_IN, build_program, share_program
@@ -313,10 +313,9 @@ def _suits(layout: Layout, config: Config, runtime: RuntimeUse | None) -> bool:
 
 
 def _declare_consumer(layout: Layout) -> Consumer:
-    others: Group = "files" if layout.start == "nothing" else "dotnet layouts"
     return Consumer(
         names=(layout.name,),
-        group="" if layout is BUILD else others,
+        group="" if layout is BUILD else "files" if layout.start == "nothing" else "dotnet layouts",
         kind="nupkg",
         run=run_dotnet_case,
         names_runtime=False,

@@ -33,7 +33,7 @@ from latebind.verify.run.consumer import Consumer
 from latebind.verify.run.installers import consumer_environment
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
-from latebind.verify.run.protocol import ConsumerRun, ProcessView, run_consumer
+from latebind.verify.run.protocol import ConsumerRun, SeenProcess, run_consumer
 from latebind.verify.run.scenario import PYTHON
 from latebind.verify.run.trial import Trial, failing_at
 from loadcheck.facts import ZipReader, read_metadata
@@ -151,14 +151,14 @@ def _quiet(trial: Trial, ready: Installed, outcome: Outcome) -> Outcome:
 def _judge_consumer(trial: Trial, ready: Installed, *, binds: tuple[str, ...]) -> Outcome:
     with failing_at("install"):
         start = start_consumer(trial, ready.environment, _script(trial))
-    ended, view = _run_consumer(trial, ready, start)
+    ended, process = _run_consumer(trial, ready, start)
     expectation = replace(
         expect(trial, ended, ready.library, ready.environment.root, *trial.situation.roots, *start.roots),
         binds=tuple(map(trial.shorten, binds)),
         base=ready.prefix,
         runtime=trial.bound_runtime.traits.file_globs if trial.bound_runtime else (),
     )
-    outcome = judge(trial.case, expectation, ended, view)
+    outcome = judge(trial.case, expectation, ended, process)
     if trial.machine.is_host or outcome.state is not State.PASSED:
         return outcome
     # Nobody may take an emulator for the system itself.
@@ -166,7 +166,7 @@ def _judge_consumer(trial: Trial, ready: Installed, *, binds: tuple[str, ...]) -
     return replace(outcome, summary=f"{outcome.summary} (by {title})", facts={**outcome.facts, "machine": title})
 
 
-def _run_consumer(trial: Trial, ready: Installed, start: Start) -> tuple[ConsumerRun, ProcessView | None]:
+def _run_consumer(trial: Trial, ready: Installed, start: Start) -> tuple[ConsumerRun, SeenProcess | None]:
     """Run the consumer, and read what it and the driver wrote."""
     script, path, environment, situation = _script(trial), trial.machine.path, ready.environment, trial.situation
     out, seen = ready.answers / "result.json", ready.answers / "seen.json"
@@ -197,13 +197,13 @@ def _run_consumer(trial: Trial, ready: Installed, start: Start) -> tuple[Consume
     libraries = tuple(str(trial.machine.local(name)) for name in ended.result.libraries)
     ended = replace(ended, result=msgspec.structs.replace(ended.result, libraries=libraries))
     with failing_at("load"):
-        return ended, None if start.program else _view(trial, seen, ended.status)
+        return ended, None if start.program else _read_seen(trial, seen, ended.status)
 
 
-def _view(trial: Trial, path: Path, status: int) -> ProcessView:
+def _read_seen(trial: Trial, path: Path, status: int) -> SeenProcess:
     """What the driver wrote, by our names of files. Raises InputError when it wrote nothing."""
     try:
-        seen = msgspec.json.decode(path.read_bytes(), type=ProcessView)
+        seen = msgspec.json.decode(path.read_bytes(), type=SeenProcess)
     except (OSError, *DECODE_ERRORS) as error:
         raise InputError(
             f"the consumer's process {ending(status)} before its libraries could be listed",

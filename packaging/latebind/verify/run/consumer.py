@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from latebind.verify.run.trial import Trial
 
 
-Group = Literal["", "applications", "layouts", "dotnet layouts", "files"]
-"""Applications are tried in every scenario for them, and layouts with a sample, since only installing and starting
-differ. Of files, any machine with the tools builds an application for every target, and none runs it."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consumer:
     """Programs of users that are built and started in one way, or in ways that differ in layout only."""
@@ -60,8 +55,10 @@ class Consumer:
     """The package that supplies the runtime, "" where none does."""
     installs_required: bool = False
     """Whether it installs what packages require, such as the runtime that their tables name."""
-    group: Group = ""
-    """With what others scenarios name it; "" where they use its own names."""
+    group: Literal["", "applications", "layouts", "dotnet layouts", "files"] = ""
+    """With what others scenarios name it; "" where they use its own names. Applications are tried in every scenario for
+    them, and layouts with a sample, since only installing and starting differ. Of files, any machine with the tools
+    builds an application for every target, and none runs it."""
     ask_registry: Registry | None = None
     """Asks the registry of its packages for versions of that package; None where the index of wheels is asked."""
     describe_tools: Callable[[Config], str] = lambda _config: ""

@@ -19,8 +19,8 @@ from latebind.verify.run.protocol import (
     NOTHING_LOADED,
     SOME_FAILED,
     ConsumerRun,
-    ProcessView,
     Recorded,
+    SeenProcess,
     with_output,
 )
 
@@ -64,16 +64,16 @@ class Expectation:
     """Globs of the runtime's file names: these must come from `roots` even where others need not."""
 
 
-def judge(case: Case, expectation: Expectation, ended: ConsumerRun, view: ProcessView | None = None) -> Outcome:
-    """Whether a consumer did what is expected; `view` is its process as the driver saw it."""
+def judge(case: Case, expectation: Expectation, ended: ConsumerRun, seen: SeenProcess | None = None) -> Outcome:
+    """Whether a consumer did what is expected; `seen` is its process as the driver saw it."""
     if expectation.scenario.negative:
         loading, computing = _check_refusal(expectation, ended), []
     else:
         loading = _find_load_failures(ended)
         computing = _find_failed_cases(ended, expectation, quiet=bool(loading))
         loading += _find_misplaced(case, ended, expectation, quiet=bool(loading or computing))
-    if view is not None:
-        loading += _find_leftovers(view, expectation, target(case.target).preload)
+    if seen is not None:
+        loading += _find_leftovers(seen, expectation, target(case.target).preload)
     if loading or computing:
         phase: Phase = "load" if loading else "inference"
         return Outcome(case=case, state=State.FAILED, reason="\n".join(loading + computing), facts={"phase": phase})
@@ -184,19 +184,19 @@ def _inside(roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for root in roots for name in {root, str(Path(root).resolve())})
 
 
-def _find_leftovers(view: ProcessView, expectation: Expectation, preload: str) -> list[str]:
+def _find_leftovers(seen: SeenProcess, expectation: Expectation, preload: str) -> list[str]:
     """What a clean environment would not have: foreign entries of sys.path, libraries, variables."""
     inside_roots, root = _inside(expectation.roots), expectation.roots[0]
     inside = (*inside_roots, *(_inside((expectation.base,)) if expectation.base else ()))
-    problems = [f"{path} was mapped, from outside {root}" for path in view.libraries if not _is_in(path, inside)]
+    problems = [f"{path} was mapped, from outside {root}" for path in seen.libraries if not _is_in(path, inside)]
     problems += [
         f"{path}, a file of the runtime, was mapped from outside {root}"
-        for path in view.libraries
+        for path in seen.libraries
         if any(fnmatch(re.split(r"[\\/]", path)[-1].lower(), glob) for glob in expectation.runtime)
         and not _is_below(path, inside_roots)
     ]
-    problems += [f"{path} was on sys.path" for path in view.path if path not in _WORKING and not _is_in(path, inside)]
-    leaks = [name for name in view.variables if name.startswith("PYTHON") or name in (*_LEAKS, preload)]
+    problems += [f"{path} was on sys.path" for path in seen.path if path not in _WORKING and not _is_in(path, inside)]
+    leaks = [name for name in seen.variables if name.startswith("PYTHON") or name in (*_LEAKS, preload)]
     return problems + [f"the variable {name} was set" for name in leaks]
 
 

@@ -113,7 +113,7 @@ class ConsumerResult(msgspec.Struct, frozen=True):
         return self.error.message if self.error else ""
 
 
-class ProcessView(msgspec.Struct, frozen=True):
+class SeenProcess(msgspec.Struct, frozen=True):
     """What driver.py saw of the consumer's process."""
 
     path: tuple[str, ...]
