@@ -26,7 +26,7 @@ OF_LATEBIND = {
     "npm/conftest.py": {"latebind.ecosystems.npm.pack"},  # the modules that every npm package of latebind has
     "npm/test_places.py": {"latebind.ecosystems.npm.pack"},
     "python/test_accelerator.py": {"latebind.compilers.interpreters"},
-    "python/test_emulated.py": {"latebind.errors", "latebind.verify.cases.installers"},
+    "python/test_emulated.py": {"latebind.errors", "latebind.verify.run.installers"},
 }
 """What latenn's tests import of latebind: all else, they use as any project does."""
 

@@ -13,12 +13,12 @@ import pytest
 from packaging.requirements import Requirement
 
 from ci.gen import docs_site
-from latebind import errors
 from latebind.cli import _parser
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, _properties
+from latebind.ecosystems.nuget.layouts import LAYOUTS
 from latebind.system.resources import cmake_dir
 from latebind.verify.cases import scenarios
-from latebind.verify.cases.layouts import LAYOUTS
+from latebind.verify.report.data import list_reasons
 from tests.conftest import ROOT
 from tests.support.building import build, configure, needed_compiler
 from tests.support.needs import runtime_folder
@@ -145,7 +145,7 @@ def test_every_dotnet_consumer_has_its_row():
 
 def test_every_reason_and_property_of_verification_is_named():
     text = text_of(DOCS / "verify.md") + text_of(DOCS / "consumers.md")
-    assert [reason for reason in errors.NOT_RUN_REASONS if f"`{reason}`" not in text] == []
+    assert [reason for reason in list_reasons() if f"`{reason}`" not in text] == []
     consumer = DotnetConsumer(project=ROOT, packages=[], version="1.0", environment={})
     assert [name for name in _properties(consumer, "net8.0") if f"`{name}`" not in text] == []
 

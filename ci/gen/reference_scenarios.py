@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from latebind.verify.cases.consumer import find_consumer, name_consumers
-from latebind.verify.cases.scenarios import EVERY_SYSTEM, SCENARIOS, Scenario
+from latebind.verify.cases.scenarios import SCENARIOS
+from latebind.verify.run.consumer import find_consumer, name_consumers
+from latebind.verify.run.scenario import EVERY_SYSTEM, Scenario
 
 _HEAD = """\
 <!-- Made by ci/gen/docs_site.py from packaging/latebind/verify/cases/scenarios.py. -->

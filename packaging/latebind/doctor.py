@@ -24,7 +24,7 @@ from latebind.text import DOCS
 if TYPE_CHECKING:
     from latebind.backend.targets import Rid, Target
     from latebind.ecosystems.ecosystem import NeededProgram
-    from latebind.verify.cases.machine import Machine
+    from latebind.verify.run.machine import Machine
 
 
 _EMULATED = f"Verify them on a machine of the target, or here with an emulator: {DOCS}/verify.md#machines"

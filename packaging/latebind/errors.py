@@ -28,10 +28,6 @@ INPUT_ERRORS = (backend.InputError, loadcheck.InputError)
 """For `except`: what all three raise for a file that cannot be read."""
 
 NOT_RUN_REASONS: Mapping[str, str] = {
-    "no-dotnet": "there is no .NET SDK on this machine",
-    "no-sdk": "the .NET SDK on this machine is too old for this kind of application",
-    "no-mono": "there is no Mono with the reference assemblies of .NET Framework on this machine",
-    "no-node": "there is no Node.js with npm on this machine",
     "no-program": "a program that makes or runs packages of this kind is not on this machine",
     "no-index": "the package index cannot be reached",
     "no-distribution": "the index has no such distribution for this Python or platform",
@@ -39,7 +35,6 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-runtime": "the runtime that the package binds does not exist for this target",
     "excluded": "the project's latebind.toml excludes the package from this target",
     "no-interpreter": "there is no CPython of this kind on this machine",
-    "no-symbols": "debug symbols that match the library cannot be made for this target on this machine",
     "no-device": "the execution provider was registered, but this machine has no device for it",
     "no-host": "no program on this machine can load the plugin",
     "no-machine": "nothing here runs binaries of this target",
@@ -49,7 +44,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "not-emulated": "an emulated machine cannot run this scenario",
     "not-built": "the package that the test case needs was not made",
 }
-"""The closed list of reasons for which a test case or a step may be *not run*."""
+"""The reasons for which a test case or a step may be *not run*, apart from those of ecosystems (REASONS)."""
 
 
 class InputError(backend.InputError, loadcheck.InputError):

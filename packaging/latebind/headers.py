@@ -22,7 +22,7 @@ from latebind.errors import INPUT_ERRORS, InputError, LatebindError, NotRun, Too
 from latebind.system.run import run
 from latebind.tables.presets import HeaderSupply, RuntimePreset
 from latebind.text import human_size
-from latebind.verify.cases.installers import installer
+from latebind.verify.run.installers import installer
 from loadcheck.facts import Tar, ZipReader
 
 _SUFFIXES = (".h", ".hpp", ".hxx")

@@ -29,7 +29,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotMade:
-    """A package that was not made, with one of NOT_RUN_REASONS and an explanation for the user."""
+    """A package that was not made, with a reason and an explanation for the user."""
 
     package: str
     kind: Kind
@@ -104,7 +104,7 @@ class Outcome:
     case: Case
     state: State
     reason: str = ""
-    """For *not run* one of NOT_RUN_REASONS; for *failed* what was expected and what was seen."""
+    """For *not run* a reason; for *failed* what was expected and what was seen."""
     summary: str = ""
     """For *passed*: what was shown, in a few words."""
     seconds: float = 0.0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from latebind.pack.record import RECORD
-from latebind.verify.cases.installers import foreign_installer, installer
+from latebind.verify.run.installers import foreign_installer, installer
 from tests.conftest import ROOT
 from tests.support.client import built_wheel, write_portable
 from tests.support.running import CLI

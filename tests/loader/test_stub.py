@@ -17,8 +17,8 @@ from packaging.version import Version
 
 from ci.gen import ort_slots
 from latebind.backend.targets import Rid
-from latebind.verify.cases.index import EACH_MINOR, Question, ask
-from latebind.verify.cases.installers import installer
+from latebind.verify.run.index import EACH_MINOR, Question, ask
+from latebind.verify.run.installers import installer
 from loadcheck.api import audit_paths
 from loadcheck.facts import read_image
 from tests.support.building import LOADER_TESTS as HERE

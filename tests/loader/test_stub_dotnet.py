@@ -7,11 +7,11 @@ import pytest
 
 from latebind.compilers import dotnet
 from latebind.ecosystems.nuget.dotnet_project import build_consumer
+from latebind.ecosystems.nuget.layouts import find_layout
 from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.system.run import run
 from latebind.tables.presets import preset
-from latebind.verify.cases.layouts import layout
 from tests.loader.test_stub import build_programs, library
 from tests.support.dotnet_support import RID, consumer, make_config, make_stage
 from tests.support.emulated import ORT_VERSIONS
@@ -70,7 +70,7 @@ def run_application(work, package, name, runtime=None):
     project.mkdir(parents=True)
     (project / "User.csproj").write_text(PROJECT)
     (project / "User.cs").write_text(PROGRAM)
-    packages = consumer([package], runtime, project=project, version="0.1.0", layout=layout(name))
+    packages = consumer([package], runtime, project=project, version="0.1.0", layout=find_layout(name))
     application = build_consumer(packages, work / "w")
     environment = dotnet.private(packages.environment, work / "w" / "home")
     environment.pop("VIRTUAL_ENV", None)  # that of the tests has a runtime, which the stub would find

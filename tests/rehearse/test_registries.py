@@ -15,7 +15,7 @@ from latebind.ecosystems.publishing import Stage
 from latebind.ecosystems.wheel.publishing import open_pypi
 from latebind.errors import InputError, ToolError
 from latebind.rehearse.steps import publish
-from latebind.verify.cases.installers import installer
+from latebind.verify.run.installers import installer
 from tests.support.needs import require_programs
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from latebind.backend.targets import Rid
 from latebind.config.config import Config
 from latebind.config.document import Document
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer, run_built
-from latebind.verify.run.bench import failing_at
+from latebind.verify.run.trial import failing_at
 from tests.conftest import ROOT
 from tests.support.client import rewritten
 from tests.support.needs import dotnet_environment, with_mono

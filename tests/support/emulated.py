@@ -21,7 +21,7 @@ from ci.machines.macos import machine as macos
 from latebind.backend.targets import target
 from latebind.backend.toolchain import toolchain
 from latebind.backend.zig import find_zig
-from latebind.verify.cases.machine import NOT_SUPPORTED
+from latebind.verify.run.machine import NOT_SUPPORTED
 from tests.support.building import LOADER_TESTS, build, program, tree_name
 from tests.support.needs import available
 from tests.support.programs import run_checked, run_program

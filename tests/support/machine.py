@@ -7,8 +7,8 @@ import fcntl
 import pytest
 
 from ci.machines import table
-from latebind.verify.cases.installers import foreign_installer, installer
-from latebind.verify.cases.machine import machines
+from latebind.verify.run.installers import foreign_installer, installer
+from latebind.verify.run.machine import machines
 from tests.support.emulated import cache
 
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from latebind.errors import ToolError
-from latebind.system.parallel import each
+from latebind.system.parallel import Running, each
 from latebind.system.run import run
 
 
@@ -51,3 +51,10 @@ def test_the_first_failure_ends_what_left_its_group_and_nothing_new_begins(tmp_p
     assert time.monotonic() - started < 8
     assert len(ended) == 2
     assert str(script) not in run(["ps", "-eo", "args"]).output
+
+
+def test_what_has_run_longest_is_named():
+    running = Running()
+    with running.hold("first"), running.hold("second"), running.hold("third"):
+        assert running.describe() == "(first for 0.0 s; second for 0.0 s)"
+    assert running.describe() == ""

@@ -11,7 +11,7 @@ import pytest
 
 from latebind.backend.targets import targets
 from latebind.tables.presets import preset, presets
-from latebind.verify.cases.installers import installer
+from latebind.verify.run.installers import installer
 from tests.support.running import not_run, run_program
 
 pytestmark = pytest.mark.slow

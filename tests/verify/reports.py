@@ -3,8 +3,8 @@
 from latebind.backend.targets import Rid
 from latebind.model import Case, State
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines
-from latebind.verify.cases.index import Answers
 from latebind.verify.report.data import CaseResult, PackageHash, Report
+from latebind.verify.run.index import Answers
 
 HASH = "0" * 64
 HOSTILE = (

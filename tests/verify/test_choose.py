@@ -6,9 +6,9 @@ from latebind.backend.targets import Rid, host_rid
 from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load
 from latebind.verify.cases.expand import expand_cases, list_lines
-from latebind.verify.cases.index import Answers
-from latebind.verify.cases.machine import Machine
 from latebind.verify.choose import ChosenCases, Request, _extent, able, list_cases
+from latebind.verify.run.index import Answers
+from latebind.verify.run.machine import Machine
 from tests.support.client import SEVERAL
 from tests.support.running import assert_refused, not_run
 

@@ -10,8 +10,10 @@ import pytest
 
 from latebind.backend.targets import Rid
 from latebind.model import Case, Outcome, State
+from latebind.system.parallel import Running
 from latebind.verify import runner
-from latebind.verify.cases.machine import Machine
+from latebind.verify.choose import describe_machine, order_cases
+from latebind.verify.run.machine import Machine
 
 MACHINE = Machine(rid=Rid("win-arm64"), title="", command=("run",), level="glue", jobs=1)
 
@@ -22,7 +24,7 @@ MACHINE = Machine(rid=Rid("win-arm64"), title="", command=("run",), level="glue"
 def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places, most):
     running, highest, lock = 0, 0, threading.Lock()
 
-    def try_case(bench, _run_case):
+    def try_case(trial, _run_case):
         nonlocal running, highest
         with lock:
             running += 1
@@ -30,15 +32,15 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
         time.sleep(0.2)
         with lock:
             running -= 1
-        return Outcome(case=bench.case, state=State.PASSED)
+        return Outcome(case=trial.case, state=State.PASSED)
 
     monkeypatch.setattr(runner, "try_case", try_case)
     monkeypatch.setattr(runner, "able", lambda *_: (MACHINE, ()))
     monkeypatch.setattr(runner, "find_run", lambda *_: None)
-    monkeypatch.setattr(runner, "_bench", lambda _run, configured, *_: SimpleNamespace(case=configured.case))
+    monkeypatch.setattr(runner, "Trial", SimpleNamespace)
     memory = SimpleNamespace(key=lambda *_: "", recall=lambda *_: None, keep=lambda *_: None)
     run = SimpleNamespace(
-        unusable={}, running=runner.RunningCases(),
+        config=None, artifacts=(), shared=None, unusable={}, running=Running(),
         chosen=SimpleNamespace(request=SimpleNamespace(fresh=False), folder=tmp_path), memory=memory, places=places,
     )  # fmt: skip
     names = [f"c-{number}" for number in range(4)]
@@ -46,8 +48,9 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
         Case(kind="wheel", target=MACHINE.rid, consumer=name, runtime="", version="", scenario="works")
         for name in names
     ]
+    more = {"bound_runtime": None, "package": "", "oldest": "", "stands_in": False}
     with ThreadPoolExecutor(4) as pool:
-        outcomes = list(pool.map(lambda case: runner._outcome(run, SimpleNamespace(case=case)), cases))
+        outcomes = list(pool.map(lambda case: runner._find_outcome(run, SimpleNamespace(case=case, **more)), cases))
     assert {outcome.state for outcome in outcomes} == {State.GLUE}
     assert highest == most
 
@@ -59,7 +62,7 @@ def test_long_test_cases_run_first_and_then_each_target_in_turn():
         SimpleNamespace(case=Case(kind="wheel", target=rid, consumer="c", runtime="", version="", scenario=name))
         for rid, name in rows
     ]
-    ordered = [(one.case.target, one.case.scenario) for one in runner.order_cases(cases)]
+    ordered = [(one.case.target, one.case.scenario) for one in order_cases(cases)]
     assert ordered[:2] == [("linux-x64", "frozen"), ("linux-x64", "works")]
     assert [target for target, _ in ordered[2:]] == 2 * (2 * ["linux-x64"] + ["win-arm64"])
 
@@ -67,6 +70,6 @@ def test_long_test_cases_run_first_and_then_each_target_in_turn():
 def test_a_report_states_the_targets_of_its_share():
     request = SimpleNamespace(rids=("linux-x64", "osx-arm64"), machines={}, shard=(2, 3))
 
-    machine = runner._describe_machine(SimpleNamespace(request=request))
+    machine = describe_machine(request)
 
     assert (machine["targets"], machine["share"]) == ("linux-x64 osx-arm64", "2/3")

@@ -27,8 +27,8 @@ import loadcheck
 from latebind.compilers.interpreters import everybody_reaches
 from latebind.errors import NotRun
 from latebind.pack.record import RECORD
-from latebind.verify.cases.installers import installer
 from latebind.verify.run.access import is_root
+from latebind.verify.run.installers import installer
 from tests.conftest import ROOT, alive
 from tests.support.client import CONFIG, edit, write_client, write_portable
 from tests.support.running import CLI, assert_success, not_run, run_checked, run_program

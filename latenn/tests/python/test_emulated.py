@@ -9,7 +9,7 @@ import models
 import pytest
 
 from latebind.errors import NotRun
-from latebind.verify.cases.installers import foreign_installer, installer
+from latebind.verify.run.installers import foreign_installer, installer
 from tests.support.emulated import ORT_VERSIONS
 from tests.support.latenn import LATENN
 from tests.support.machine import environment, machine

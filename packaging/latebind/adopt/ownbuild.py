@@ -29,7 +29,7 @@ from latebind.native.codemodel import list_targets, read_cache
 from latebind.system.log import LOG
 from latebind.system.run import run
 from latebind.text import decisive_line
-from latebind.verify.cases.installers import installer, python_of
+from latebind.verify.run.installers import installer, python_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

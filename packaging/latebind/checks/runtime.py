@@ -308,7 +308,7 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
         export.name == _OF_OPERATORS for image in file.images for export in image.exports
     ):
         return (
-            f", and call the functions of the OrtApiBase that {_OF_OPERATORS}() gets: they are those of the host's copy. "
+            f", and call the functions of the OrtApiBase that {_OF_OPERATORS}() gets: those of the host. "
             "In C++, define ORT_API_MANUAL_INIT and call Ort::InitApi() there."
         )
     if runtime.name in find_rules(policy).drop_ins:

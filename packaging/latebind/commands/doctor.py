@@ -28,7 +28,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     if arguments.message is not None:
         return _explain(arguments.message, arguments.format)
     from latebind.doctor import examine
-    from latebind.verify.cases.machine import machines, machines_folder
+    from latebind.verify.run.machine import machines, machines_folder
 
     workdir = (arguments.workdir or arguments.project).resolve()
     findings = examine(machines(machines_folder(arguments.machines, workdir)))

@@ -139,26 +139,20 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.preconditions import refuse_missing
     from latebind.verify.choose import choose_cases, list_cases
-    from latebind.verify.packages import find_packages
     from latebind.verify.report.data import read_log
     from latebind.verify.report.render import write_reports
     from latebind.verify.runner import verify
 
     request = _read_request(arguments, project)
-    # What cannot be verified is refused before minutes of building and packing.
-    chosen = choose_cases(project, request)
     if arguments.list:
-        print(list_cases(chosen))
+        print(list_cases(choose_cases(project, request)))
         return 0
-    refuse_missing(project.config.file, project.config.document.verify.list_scripts())
-    packages = find_packages(project, request.rids, arguments.dist)
-    report = verify(project, chosen, packages)
+    report = verify(project, request, arguments.dist)
     output = arguments.output or project.reports
-    view, texts = write_reports(report, output, lambda result: read_log(chosen.folder, result))
+    view, texts = write_reports(report, output, lambda result: read_log(project.verification, result))
     if arguments.format == "text":
-        view = _leave_out_old_news(view, chosen.folder / "news.txt")
+        view = _leave_out_old_news(view, project.verification / "news.txt")
     _show(view, texts, arguments.format, output)
     return report.exit_status
 
@@ -174,10 +168,10 @@ def _write_kit(arguments: argparse.Namespace, project: Project) -> int:
     config = project.config
     rids = config.choose_targets(arguments.target or ["all"])
     refuse_missing(config.file, config.document.verify.list_scripts())
-    packages = find_packages(project, rids, arguments.dist)
-    write_kit(project, packages.artifacts, arguments.kit, packages.source, options)
+    artifacts, source = find_packages(project, rids, arguments.dist)
+    write_kit(project, artifacts, arguments.kit, source, options)
     print(
-        f"{arguments.kit}: {plural(len(packages.artifacts), 'package')}\n"
+        f"{arguments.kit}: {plural(len(artifacts), 'package')}\n"
         "  Run verify.sh or verify.ps1 of this folder on the other computer, then here: latebind verify --merge "
         "results-*.zip"
     )
@@ -186,9 +180,9 @@ def _write_kit(arguments: argparse.Namespace, project: Project) -> int:
 
 def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     """What the options ask for. Raises LatebindError for values that cannot be used."""
-    from latebind.verify.cases.machine import machines, machines_folder
     from latebind.verify.cases.select import check_patterns, read_shard
     from latebind.verify.choose import Request
+    from latebind.verify.run.machine import machines, machines_folder
 
     targets = arguments.target or (["all"] if arguments.everything else None)
     return Request(
@@ -243,7 +237,7 @@ def _gate(arguments: argparse.Namespace) -> int:
 
 
 def _matrix(arguments: argparse.Namespace) -> int:
-    from latebind.verify.cases.matrix import matrix, matrix_json
+    from latebind.verify.cases.select import matrix, matrix_json
 
     config = open_project(arguments).config
     rids = config.choose_targets(arguments.target or ["all"])

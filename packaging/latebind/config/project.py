@@ -56,6 +56,11 @@ class Project:
         """Where its reports are written."""
         return self.workdir / "reports"
 
+    @property
+    def verification(self) -> Path:
+        """What its verification makes and keeps."""
+        return self.workdir / "build" / "verify"
+
     @cached_property
     def outputs(self) -> Outputs:
         """The output folders of the working folder, and those in the project's own folder.

@@ -18,15 +18,15 @@ from latebind.model import State
 from latebind.system.files import sha256
 from latebind.system.run import run
 from latebind.text import plural
-from latebind.verify.cases.consumer import has_program
 from latebind.verify.cases.scenarios import COMPUTING
 from latebind.verify.report.data import read_report
+from latebind.verify.run.consumer import has_program
 from latebind.verify.run.protocol import ALL_PASSED, SOME_FAILED, read_result
-from latebind.verify.run.supply import Supply
+from latebind.verify.run.shared import Shared
 from loadcheck import Kind
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.installers import Installer
+    from latebind.verify.run.installers import Installer
 
 AGAIN = "Publish again: what the registry has already is skipped, so that a repetition continues with the rest."
 _TIME_LIMIT = 1800.0
@@ -174,11 +174,11 @@ def run_script(stage: Stage, argv: Sequence[str | Path], environment: dict[str, 
     """
     config = stage.config
     runtime = next(iter(config.document.runtime), None)
-    supply = Supply(
+    shared = Shared(
         root=config.root, verify=config.document.verify, folder=stage.folder / "supply", installer=stage.tool
     )
     settings, oldest = config.verification_of(runtime), runtime.minimum if runtime else ""
-    data = supply.data(settings.data, oldest)
+    data = shared.data(settings.data, oldest)
     result = stage.folder / "result.json"
     several = ("--runtime", runtime.name) if runtime and len(config.document.runtime) > 1 else ()
     words = ("--cases", data, "--out", result, *several)

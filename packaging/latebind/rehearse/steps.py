@@ -37,7 +37,7 @@ from latebind.system.git import run_git
 from latebind.system.log import LOG
 from latebind.system.run import run
 from latebind.text import plural, shorten
-from latebind.verify.cases.installers import installer, python_of
+from latebind.verify.run.installers import installer, python_of
 
 if TYPE_CHECKING:
     from latebind.ecosystems.publishing import Registry, Rehearsal

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import platform
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -11,16 +12,17 @@ from latebind.backend.targets import Rid, host_rid
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.config.project import Project
 from latebind.errors import InputError, NotRun
+from latebind.system.emulation import find_emulator
 from latebind.system.log import LOG
 from latebind.tables.wheelkinds import own_abi_python
 from latebind.text import plural
-from latebind.verify.cases.consumer import find_consumer, find_registry
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, move_lines, questions
-from latebind.verify.cases.index import ask, describe_older_latest
-from latebind.verify.cases.installers import Installer, installer
-from latebind.verify.cases.machine import Machine, host_machine
-from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
+from latebind.verify.cases.scenarios import refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import in_shard, is_selected
+from latebind.verify.run.consumer import find_consumer, find_registry
+from latebind.verify.run.index import ask, describe_older_latest
+from latebind.verify.run.installers import Installer, installer
+from latebind.verify.run.machine import Machine, host_machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
 
     Raises InputError when there is none, or the selection cannot be read.
     """
-    config, folder = project.config, project.workdir / "build" / "verify"
+    config, folder = project.config, project.verification
     wanted, served = config.document.verify.pythons, tuple(filter(None, map(own_abi_python, config.module_kinds)))
     refuse_unknown_scenarios(config.document.verify.own, config.file.name)
     pythons = _find_pythons(wanted, served)
@@ -146,10 +148,10 @@ def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tupl
     case = configured.case
     if configured.trouble is not None:
         raise configured.trouble
-    machine = chosen.machines[host_rid()] if case.consumer in FILES else chosen.machines.get(case.target)
+    consumer, kind = find_consumer(case.consumer), scenario(case.scenario)
+    machine = chosen.machines[host_rid()] if consumer.group == "files" else chosen.machines.get(case.target)
     if machine is None:
         raise NotRun("no-machine", f"this machine is {host_rid()}")
-    consumer, kind = find_consumer(case.consumer), scenario(case.scenario)
     is_able = configured.stands_in or kind.glue or (kind.versions == "none" and consumer.is_cross_built)
     if machine.level == "glue" and not is_able:
         raise NotRun("no-machine", f"{machine.title} runs no runtime")
@@ -165,3 +167,39 @@ def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tupl
     if not pythons:
         raise NotRun("no-interpreter", f"CPython {configured.python} is not installed here")
     return machine, pythons
+
+
+def order_cases(cases: Sequence[ConfiguredCase]) -> list[ConfiguredCase]:
+    """The longest first, for one that starts last keeps one CPU busy and the others idle; then each target in turn.
+
+    Test cases of one target wait for each other: for a program that they share, for a machine that runs one at a time.
+    """
+
+    def rank(configured: ConfiguredCase) -> tuple[bool, bool]:
+        row = scenario(configured.case.scenario)
+        return not row.slow, bool(row.sample)
+
+    groups: dict[tuple[tuple[bool, bool], Rid], list[ConfiguredCase]] = {}
+    for configured in cases:
+        groups.setdefault((rank(configured), configured.case.target), []).append(configured)
+    places = {
+        configured.case.id: (length, (number + 1) / len(group))
+        for (length, _), group in groups.items()
+        for number, configured in enumerate(group)
+    }
+    return sorted(cases, key=lambda configured: places[configured.case.id])
+
+
+def describe_machine(request: Request) -> dict[str, str]:
+    """What a report says of this machine, and of the part that it verifies."""
+    share = {"share": "/".join(map(str, request.shard))} if request.shard != (1, 1) else {}
+    emulated = {f"{rid} by": machine.title for rid, machine in request.machines.items() if rid in request.rids}
+    own = find_emulator()
+    return {
+        **share,
+        **emulated,
+        "targets": " ".join(request.rids),
+        "target": host_rid(),
+        "system": platform.platform() + (f", run by {own}" if own else ""),
+        "python": platform.python_version(),
+    }

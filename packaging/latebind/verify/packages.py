@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from latebind.backend.targets import Rid
@@ -24,17 +23,10 @@ from loadcheck import Sha256
 from loadcheck.facts import iter_members
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packages:
-    """The packages that consumers install or build."""
-
-    artifacts: tuple[Artifact, ...]
-    source: Provenance
-    """What they were made from."""
-
-
-def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) -> Packages:
-    """The packages of a folder, or those of dist/, where they are made if they are missing or out of date.
+def find_packages(
+    project: Project, rids: Sequence[Rid], folder: Path | None
+) -> tuple[tuple[Artifact, ...], Provenance]:
+    """The packages of a folder, or of dist/, made where missing or out of date; and what they were made from.
 
     Every target that dist/ has is packed again with the chosen ones, so that packages keep all their targets. Packages
     that something else put there are taken as they are.
@@ -70,7 +62,7 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
         date=source_date(config.root, commit),
         sources=record.digest,
     )
-    return Packages(artifacts=artifacts, source=source)
+    return artifacts, source
 
 
 def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:

@@ -9,7 +9,7 @@ import pytest
 from latebind.backend.targets import Rid
 from latebind.ecosystems.npm.programs import answer, fitting, node_environment, npm_environment
 from latebind.errors import NotRun
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question
+from latebind.verify.run.index import BELOW_FLOOR, EACH_MINOR, Question
 from tests.support.running import not_run
 
 LISTED = ("1.18.0", "1.19.0", "1.19.2", "1.20.1", "1.22.0-rev", "1.22.0", "1.24.0-dev.20260114-c343143a49", "other")

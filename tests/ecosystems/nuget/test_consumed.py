@@ -124,7 +124,7 @@ def test_an_upgrade_replaces_a_library_of_the_same_size(tmp_path, environment, v
 
 @pytest.mark.parametrize(("shape", "rid"), [("whole", "osx-arm64"), ("split", "linux-x64"), ("split", "win-arm64")])
 def test_publishing_for_a_target_lays_out_its_file_alone(tmp_path, feeds, native, environment, shape, rid):
-    """tests/verify/run/test_layouts.py publishes a whole package for every target."""
+    """test_applications.py publishes a whole package for every target."""
     project = write_project(
         tmp_path / "app", feeds / shape, own(environment, tmp_path), properties="<UseAppHost>false</UseAppHost>"
     )

@@ -10,7 +10,7 @@ import pytest
 
 from latebind.compilers.dotnet import find, write_nuget_config
 from latebind.config.file import load
-from latebind.ecosystems.nuget.layout import list_assemblies
+from latebind.ecosystems.nuget.contents import list_assemblies
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_helper
 from latebind.errors import BuildError

@@ -11,7 +11,7 @@ import pytest
 from latebind.ecosystems.wheel.environment import _ONLOAD as _PROGRAM
 from latebind.ecosystems.wheel.environment import list_installed
 from latebind.errors import LatebindError
-from latebind.verify.cases.installers import find_uv
+from latebind.verify.run.installers import find_uv
 from tests.support.broken import loading, natives
 from tests.support.running import run_checked, run_program
 

@@ -8,7 +8,7 @@ import pytest
 
 from latebind.config.file import load
 from latebind.ecosystems.wheel.metadata import hook_files
-from latebind.verify.cases.installers import find_uv
+from latebind.verify.run.installers import find_uv
 from tests.support.client import PYPROJECT, SEVERAL, by_kind, members, pack_project, write_client
 from tests.support.epclient import write_ep
 from tests.support.running import CLI, run_checked, run_program

@@ -7,8 +7,7 @@ import pytest
 from latebind.backend.targets import host_rid
 from latebind.config.project import read_project
 from latebind.model import State
-from latebind.verify.choose import Request, choose_cases
-from latebind.verify.packages import find_packages
+from latebind.verify.choose import Request
 from latebind.verify.runner import verify
 from tests.support.client import PORTABLE_CMAKE, edit, write_files, write_portable
 
@@ -20,8 +19,7 @@ MODULE = "python/tiny/src/tiny/__init__.py"
 def verify_sdist(folder):
     """The result of the project's sdist case."""
     project = read_project(folder / "latebind.toml", folder)
-    chosen = choose_cases(project, Request(rids=(host_rid(),), patterns=("sdist",)))
-    (result,) = verify(project, chosen, find_packages(project, (host_rid(),), None)).cases
+    (result,) = verify(project, Request(rids=(host_rid(),), patterns=("sdist",))).cases
     return result
 
 

@@ -17,10 +17,9 @@ from latebind.formats import package_formats
 from latebind.model import State
 from latebind.system.files import sha256
 from latebind.verify.choose import Request, choose_cases
-from latebind.verify.packages import Packages as Verified
 from latebind.verify.packages import list_artifacts
 from latebind.verify.report.data import Provenance
-from latebind.verify.runner import verify
+from latebind.verify.runner import run_cases
 from loadcheck.api import audit_paths
 from tests.support.broken.packages import LINUX, Packages
 
@@ -117,8 +116,7 @@ def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: 
     # Only what uses ONNX Runtime is broken: the other backends' runtimes need not be installed.
     request = Request(rids=(Rid(LINUX),), patterns=patterns)
     project = Project(config=_latest(config), workdir=scratch / "work")
-    packages = Verified(artifacts=after, source=Provenance())
-    return verify(project, choose_cases(project, request), packages).cases
+    return run_cases(project, choose_cases(project, request), after, Provenance()).cases
 
 
 def _latest(config: Config) -> Config:

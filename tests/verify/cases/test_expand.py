@@ -11,12 +11,11 @@ from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load, load_described
 from latebind.config.verification import VerifyOwn
 from latebind.tables.presets import library_files
-from latebind.verify.cases.consumer import name_consumers
 from latebind.verify.cases.expand import Extent, expand_cases, is_too_old, list_lines, questions
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers
-from latebind.verify.cases.layouts import RUNNING
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.choose import ChosenCases, Request, able
+from latebind.verify.run.consumer import name_consumers
+from latebind.verify.run.index import BELOW_FLOOR, EACH_MINOR, Answers
 from tests.support.client import BOUND, SEVERAL, write_client
 from tests.support.client import CONFIG as TINY
 from tests.support.epclient import CONFIG as EP_CONFIG
@@ -60,9 +59,7 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
     works = {(case.consumer, case.version) for case in cases if case.scenario == "works"}
     assert {who for who, _ in works} == {"python3.11", "dotnet-build", "node", "java"}
     consumed = {case.consumer for case in cases if case.scenario == "consumed"}
-    assert consumed == {*RUNNING, "c-nupkg", "sdk-cmake", "sdk-pkg-config", *name_consumers(("layouts",))} - {
-        "dotnet-build"
-    }
+    assert consumed == {"c-nupkg", "sdk-cmake", "sdk-pkg-config", *name_consumers(("dotnet layouts", "layouts"))}
     assert {version for who, version in works if who in ("python3.11", "dotnet-build")} == {"1.19.2", "1.31.1"}
     assert len({case.id for case in cases}) == len(cases)
     here = {
@@ -153,7 +150,7 @@ def dotnet_consumers(folder, *, change=lambda text: text, frameworks="netstandar
     ],
 )
 def test_consumers_that_could_never_pass_are_left_out(tmp_path, change, missing):
-    every = {*RUNNING, "dotnet-files"}
+    every = {"dotnet-build", *name_consumers(("dotnet layouts", "files"))}
     assert set(dotnet_consumers(tmp_path, **change)) == every - missing
 
 

@@ -9,8 +9,16 @@ import pytest
 from latebind.backend.targets import targets
 from latebind.config.file import load
 from latebind.errors import InputError
-from latebind.verify.cases.matrix import CASES_PER_JOB, MAX_BYTES, MAX_JOBS, cases_of, matrix, matrix_json
-from latebind.verify.cases.select import in_shard, read_shard
+from latebind.verify.cases.select import (
+    CASES_PER_JOB,
+    MAX_BYTES,
+    MAX_JOBS,
+    cases_of,
+    in_shard,
+    matrix,
+    matrix_json,
+    read_shard,
+)
 from tests.support.client import CONFIG as TINY
 from tests.support.client import SEVERAL, write_client
 

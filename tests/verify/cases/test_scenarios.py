@@ -5,8 +5,8 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 
 import latebind
-from latebind.verify.cases.scenarios import SCENARIOS, Scenario
-from latebind.verify.cases.situations import ORDINARY, Situation
+from latebind.verify.cases.scenarios import SCENARIOS
+from latebind.verify.run.scenario import ORDINARY, Scenario, Situation
 from tests.conftest import ROOT
 
 GOLDEN = ROOT / "tests/golden/scenarios.txt"

@@ -12,8 +12,8 @@ from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.model import Case
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines, questions
-from latebind.verify.cases.index import BELOW_FLOOR, Answers
 from latebind.verify.cases.select import check_patterns, in_shard, is_selected, read_shard
+from latebind.verify.run.index import BELOW_FLOOR, Answers
 from tests.support.client import SEVERAL
 
 CONFIG = load(SEVERAL)

@@ -11,10 +11,11 @@ from latebind.config.file import load
 from latebind.errors import InputError, NotRun
 from latebind.model import Case
 from latebind.verify.cases import situations as spoil
-from latebind.verify.cases.consumer import find_consumer
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
-from latebind.verify.cases.situations import ODD, ORDINARY, Situation
-from latebind.verify.run.bench import Bench
+from latebind.verify.cases.situations import ODD
+from latebind.verify.run.consumer import find_consumer
+from latebind.verify.run.scenario import ORDINARY, Situation
+from latebind.verify.run.trial import Trial
 from tests.support.client import SEVERAL
 from tests.support.epclient import write_ep
 from tests.support.running import not_run
@@ -73,9 +74,9 @@ def test_breaking_a_library_leaves_the_file_that_other_test_cases_have_a_link_to
 
 
 def test_a_minimum_is_raised_above_the_version_of_the_test_case():
-    bench = SimpleNamespace(case=SimpleNamespace(version="1.31.1"))
+    trial = SimpleNamespace(case=SimpleNamespace(version="1.31.1"))
 
-    situation = spoil.too_old(bench, None)
+    situation = spoil.too_old(trial, None)
 
     assert (situation.arguments, situation.values) == (("--runtime-minimum", "1.32"), {"raised": "1.32"})
 
@@ -85,9 +86,9 @@ def test_a_copy_of_a_runtime_has_its_neighbours(tmp_path):
     for name in ("libonnxruntime.so.1", "libonnxruntime_providers_shared.so"):
         (tmp_path / "lib" / name).write_text(name)
     library = tmp_path / "lib/libonnxruntime.so.1"
-    bench = SimpleNamespace(library=lambda *_: library, case=SimpleNamespace(version="1.31.1"), work=tmp_path / "work")
+    trial = SimpleNamespace(library=lambda *_: library, case=SimpleNamespace(version="1.31.1"), work=tmp_path / "work")
 
-    copy = spoil.copy_runtime(bench, None, "decoy")
+    copy = spoil.copy_runtime(trial, None, "decoy")
 
     assert copy == tmp_path / "work/decoy/libonnxruntime.so.1"
     assert {path.name: path.read_text() for path in copy.parent.iterdir()} == {
@@ -104,14 +105,14 @@ INDEX = {"onnxruntime-gpu": "1.30.0", "thing-cu12": "12.9", "thing-cu11": "11.8"
 
 
 def read_text(runtime, version, rid):
-    """What the libraries of a supply hold here: which they are, and a version as ONNX Runtime's has it."""
+    """What the libraries hold here: which they are, and a version as ONNX Runtime's has it."""
     return f"{runtime.name} {version} {rid}\0{version}\0"
 
 
-def make_bench(
+def make_trial(
     folder, name="works", *, rid="linux-x64", version="1.31.1", consumer="python3.11", config=CONFIG, **more
 ):
-    """A test case with a supply of small files, on a machine that has other paths than this one."""
+    """A trial with shared libraries that are small files, on a machine that has other paths than this one."""
 
     def supply_library(runtime, wanted, target):
         where = folder / f"cache/{target}/{wanted}"
@@ -125,9 +126,10 @@ def make_bench(
     case = Case(kind="wheel", target=Rid(rid), consumer=consumer, runtime="onnxruntime", version=version, scenario=name)
     runtime = config.document.runtime[0]
     rest = {"bound_runtime": runtime, "package": config.package_of(runtime), "oldest": "1.19.2", "stands_in": False}
-    return Bench(
+    return Trial(
+        scenario=scenario(case.scenario),
         case=case, config=config, artifacts=(), log=work / "log", work=work, **{**rest, **more},
-        supply=SimpleNamespace(
+        shared=SimpleNamespace(
             library=supply_library,
             installer=SimpleNamespace(resolve=lambda wanted, python: INDEX[wanted] if python == "python" else ""),
         ),
@@ -225,7 +227,7 @@ def test_each_set_up_has_a_test():
 
 @pytest.mark.parametrize("name", SET_UPS)
 def test_what_a_scenario_sets_up(tmp_path, name):
-    situation = make_bench(tmp_path, name).situation
+    situation = make_trial(tmp_path, name).situation
     assert (tell(situation, tmp_path), list_files(tmp_path)) == SET_UPS[name]
 
 
@@ -235,9 +237,9 @@ def test_an_ordinary_situation_differs_in_nothing():
 
 
 def test_a_scenario_without_a_set_up_is_what_the_table_says_and_one_without_a_runtime_is_ordinary(tmp_path):
-    threads = make_bench(tmp_path, "threads")
+    threads = make_trial(tmp_path, "threads")
     assert threads.situation is scenario("threads").set_up
-    assert make_bench(tmp_path, "path", bound_runtime=None).situation is ORDINARY
+    assert make_trial(tmp_path, "path", bound_runtime=None).situation is ORDINARY
     assert list_files(tmp_path) == {}
 
 
@@ -245,15 +247,15 @@ def test_a_scenario_without_a_set_up_is_what_the_table_says_and_one_without_a_ru
 @pytest.mark.parametrize("name", ["upgraded", "older-loaded", "two-runtimes", "decoy", "decoy-system"])
 def test_without_an_older_version_nothing_is_set_up(tmp_path, name, oldest):
     with not_run("no-distribution", f"no supported version below {NEW}"):
-        _ = make_bench(tmp_path, name, oldest=oldest).situation
+        _ = make_trial(tmp_path, name, oldest=oldest).situation
     assert list_files(tmp_path) == {}
 
 
 def test_two_packages_use_two_copies_of_one_version(tmp_path):
-    bench = make_bench(tmp_path, "two-packages")
+    trial = make_trial(tmp_path, "two-packages")
     beside = tmp_path / "cache/libbeside.so"
-    object.__setattr__(bench, "library_beside", lambda: beside)
-    assert tell(bench.situation, tmp_path) == {
+    object.__setattr__(trial, "library_beside", lambda: beside)
+    assert tell(trial.situation, tmp_path) == {
         "action": ("--beside", "Z:cache/libbeside.so", f"Z:work/other/libonnxruntime.so.{NEW}"),
         "roots": ["other"],
         "copies": 1,
@@ -273,12 +275,12 @@ THING = SimpleNamespace(
 
 
 def test_the_other_major_versions_are_installed_besides(tmp_path):
-    bench = make_bench(tmp_path, "other-majors", bound_runtime=THING)
-    assert tell(bench.situation, tmp_path) == {"also": ("thing-cu12==12.9", "thing-cu11==11.8")}
+    trial = make_trial(tmp_path, "other-majors", bound_runtime=THING)
+    assert tell(trial.situation, tmp_path) == {"also": ("thing-cu12==12.9", "thing-cu11==11.8")}
 
 
 def test_the_last_library_that_a_runtime_opens_is_lost(tmp_path):
-    situation = make_bench(tmp_path, "companion-missing", bound_runtime=THING).situation
+    situation = make_trial(tmp_path, "companion-missing", bound_runtime=THING).situation
     gone = f"liblast.linux.{NEW}"
     assert tell(situation, tmp_path) == {"lost": gone, "values": {"gone": gone}}
     names = (gone, "libfirst.linux", "libthing.so")
@@ -290,37 +292,37 @@ def test_the_last_library_that_a_runtime_opens_is_lost(tmp_path):
 
 @pytest.mark.parametrize(("version", "major"), [("1.31.1", "2.31.1"), ("2.0.3", "3.0.3"), ("2025.1.0", "2026.1.0")])
 def test_another_major_version_is_stated_by_the_same_file(tmp_path, version, major):
-    bench = make_bench(tmp_path, "other-major", version=version)
-    situation = bench.situation
+    trial = make_trial(tmp_path, "other-major", version=version)
+    situation = trial.situation
     assert situation.values == {"major": major}
     assert situation.spoil(b"\0%b\0 1.31" % version.encode()) == b"\0%b\0 1.31" % major.encode()
 
 
 def test_another_processor_has_the_same_version_of_its_own(tmp_path):
-    situation = make_bench(tmp_path, "wrong-architecture").situation
+    situation = make_trial(tmp_path, "wrong-architecture").situation
     assert situation.values == {"own": "x86_64", "other": "aarch64"}
     assert situation.spoil(b"") == read_text(RUNTIME, NEW, "linux-arm64").encode()
 
 
 def test_a_processor_without_a_runtime_or_a_sibling_is_not_run(tmp_path, monkeypatch):
-    bench = make_bench(tmp_path, "wrong-architecture")
+    trial = make_trial(tmp_path, "wrong-architecture")
 
     def lack(_runtime, _version, _rid):
         raise NotRun("no-distribution", "the index has none")
 
-    bench.supply.library = lack
+    trial.shared.library = lack
     with not_run("no-distribution", f"no ONNX Runtime {NEW} for linux-arm64"):
-        _ = bench.situation
+        _ = trial.situation
     monkeypatch.setattr(spoil, "other_processor", lambda _: None)  # each target of today's table has a sibling
     with not_run("no-distribution", "there is no target like osx-x64 for another processor"):
-        _ = make_bench(tmp_path, "wrong-architecture", rid="osx-x64").situation
+        _ = make_trial(tmp_path, "wrong-architecture", rid="osx-x64").situation
 
 
 def test_a_dependency_of_the_test_cases_own_version_is_renamed(tmp_path, library):
-    bench = make_bench(tmp_path, "dependency-missing")
+    trial = make_trial(tmp_path, "dependency-missing")
     asked = []
-    bench.supply.library = lambda _runtime, version, rid: asked.append((version, rid)) or library
-    situation = bench.situation
+    trial.shared.library = lambda _runtime, version, rid: asked.append((version, rid)) or library
+    situation = trial.situation
     needed, gone = spoil.dependency_of(library)
     assert asked == [(NEW, "linux-x64")]
     assert situation.values == {"gone": gone}
@@ -342,20 +344,20 @@ def test_a_dependency_of_the_test_cases_own_version_is_renamed(tmp_path, library
 )
 def test_the_odd_folder_is_as_odd_as_it_can_be(tmp_path, rid, is_provider, consumer, folder):
     config = load(write_ep(tmp_path / "ep") / "latebind.toml") if is_provider else CONFIG
-    bench = make_bench(tmp_path, "odd-folder", rid=rid, consumer=consumer, config=config)
-    assert tell(bench.situation, tmp_path) == {"folder": folder}
+    trial = make_trial(tmp_path, "odd-folder", rid=rid, consumer=consumer, config=config)
+    assert tell(trial.situation, tmp_path) == {"folder": folder}
 
 
 def test_some_tools_get_an_odd_folder_without_a_comma(tmp_path):
     name = next(one for one in ("node", "java", "dotnet-build", "sdk-cmake", "c-nupkg")
                 if not find_consumer(one).reads_commas)  # fmt: skip
-    assert make_bench(tmp_path, "odd-folder", consumer=name).situation.folder == ODD.replace(",", "")
+    assert make_trial(tmp_path, "odd-folder", consumer=name).situation.folder == ODD.replace(",", "")
 
 
 def test_the_missing_package_is_called_as_its_consumers_ecosystem_calls_it(tmp_path):
-    nuget = make_bench(tmp_path, "missing-backend", consumer="dotnet-build").situation
+    nuget = make_trial(tmp_path, "missing-backend", consumer="dotnet-build").situation
     assert nuget.values["backend"] == CONFIG.packages["onnxruntime"].nuget.id
-    unknown = make_bench(tmp_path, "missing-backend", consumer="sdk-cmake").situation
+    unknown = make_trial(tmp_path, "missing-backend", consumer="sdk-cmake").situation
     assert (unknown.without, unknown.values["runtime"]) == ("onnxruntime", "onnxruntime")
 
 
@@ -404,6 +406,6 @@ def test_a_corrupt_library_has_zeros_for_its_header_and_its_own_length(size):
 
 @pytest.mark.parametrize("name", [name for name, (fields, _) in SET_UPS.items() if "arguments" in fields])
 def test_what_a_scenario_says_to_the_consumer_reaches_its_command_line(tmp_path, name):
-    bench = make_bench(tmp_path, name)
-    assert bench.consumer_words()[-len(bench.situation.arguments) :] == bench.situation.arguments
-    assert bench.values("/lib").items() >= bench.situation.values.items()
+    trial = make_trial(tmp_path, name)
+    assert trial.consumer_words()[-len(trial.situation.arguments) :] == trial.situation.arguments
+    assert trial.values("/lib").items() >= trial.situation.values.items()

@@ -8,12 +8,13 @@ import msgspec
 import pytest
 from defusedxml import ElementTree as ET  # noqa: N817  # as it is called everywhere
 
-from latebind.errors import NOT_RUN_REASONS, InputError
+from latebind.errors import InputError
 from latebind.model import Artifact, Case, Outcome, State
 from latebind.verify.report.data import (
     Elsewhere,
     Provenance,
     is_newer_minor,
+    list_reasons,
     read_log,
     read_report,
     report_json,
@@ -30,7 +31,7 @@ SOURCE = Provenance(project="latenn", version="0.1.0", commit="1f92bad" + "0" * 
 EVERY = report(
     row(seconds=12.34, cached=True),
     row("failed", version="1.19.2", reason="it | broke\nbadly <b>", elsewhere=(Elsewhere(1, State.PASSED),)),
-    *(row("not run", target="win-x64", version=f"1.{n}.0", reason=why) for n, why in enumerate(NOT_RUN_REASONS)),
+    *(row("not run", target="win-x64", version=f"1.{n}.0", reason=why) for n, why in enumerate(list_reasons())),
     row(scenario="absent", runtime="", version="", summary="the sentence is there"),
     row(kind="nupkg", consumer="dotnet-build", facts={"out_of_scope": {"test_if_seq": "res is a sequence"}},
         elsewhere=(Elsewhere(1, State.PASSED),)),
@@ -86,7 +87,7 @@ def test_renderings_are_as_they_were_reviewed(name, text):
 
 def test_not_run_is_a_state_of_its_own_in_every_rendering():
     last = report_count(EVERY)
-    assert last.startswith(f"3 passed, 1 failed, {len(NOT_RUN_REASONS)} not run (")
+    assert last.startswith(f"3 passed, 1 failed, {len(list_reasons())} not run (")
     for text in (report_text(view_of(EVERY)), report_markdown(view_of(EVERY)), report_junit(view_of(EVERY))):
         assert "not run: no-dotnet (there is no .NET SDK on this machine)" in text
     assert last.replace("3 passed", "3 passed (1 cached)") in report_text(view_of(EVERY))
@@ -115,7 +116,7 @@ def test_glue_alone_verifies_nothing():
 def test_a_junit_reader_counts_the_same():
     suites = ET.fromstring(report_junit(view_of(EVERY)))
     assert suites.get("tests") == str(len(EVERY.cases)) == str(len([*suites.iter("testcase")]))
-    assert (suites.get("failures"), suites.get("skipped")) == ("1", str(len(NOT_RUN_REASONS)))
+    assert (suites.get("failures"), suites.get("skipped")) == ("1", str(len(list_reasons())))
 
 
 @pytest.mark.parametrize("render", [report_text, report_markdown, report_junit, report_json])

@@ -1,73 +1,24 @@
-"""Applications are locked, and the lock is tested before they run."""
+"""A folder that another user cannot reach is named, with the command that opens it."""
 
 from __future__ import annotations
 
 import sys
-from types import SimpleNamespace
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from latebind.compilers.interpreters import everybody_reaches
-from latebind.errors import LatebindError
-from latebind.verify.cases.situations import Situation
-from latebind.verify.run import access
-from latebind.verify.run.access import NOBODY, assert_reached, is_root, unlock
+from latebind.verify.run.access import assert_reached
 from tests.support.running import not_run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="not run: the permissions are those of Linux and macOS")
 
 
-@pytest.fixture
-def application(tmp_path_factory, monkeypatch):
-    """A bench, a consumer and what was made of it, in folders that everybody may enter."""
-    root = tmp_path_factory.mktemp("access")
-    for folder in (root, *root.parents):
-        if is_root() and not everybody_reaches(root / "file"):
-            folder.chmod(folder.stat().st_mode | 0o055)
-    for name in ("work/out", "work/answers", "home"):
-        (root / name).mkdir(parents=True)
-    library = root / "work/out/libruntime.so"
-    library.write_bytes(b"\x7fELF")
-    monkeypatch.setattr(access.dotnet, "find", lambda _: library)
-    bench = SimpleNamespace(work=root, data=lambda: root / "cases.json")
-    yield bench, SimpleNamespace(environment={}), SimpleNamespace(out=root / "work/out"), library
-    unlock(root)
-
-
-def lock_situation(application, **situation):
-    bench, consumer, built, library = application
-    bench.situation = Situation(**situation)
-    return access.lock_application(bench, built.out, built.out.parent / "answers", library, consumer.environment)
-
-
-def test_a_folder_that_others_cannot_enter_is_named_with_the_command_that_opens_it(application):
-    closed = application[2].out
-    closed.chmod(0o700)
-    with not_run("no-access", rf"cannot reach {closed}\nhelp: chmod o\+x .*{closed}$"):
+def test_a_folder_that_others_cannot_enter_is_named_with_the_command_that_opens_it():
+    with tempfile.TemporaryDirectory() as name:  # in a folder that everybody may enter, as pytest's own are not
+        closed = Path(name)
+        closed.chmod(0o700)
+        with not_run("no-access", rf"cannot reach {closed}\nhelp: chmod o\+x .*{closed}$"):
+            assert_reached(closed / "file")
+        closed.chmod(0o701)
         assert_reached(closed / "file")
-    closed.chmod(0o701)
-    if is_root():  # the fixture has opened the folders above
-        assert_reached(closed / "file")
-
-
-def test_an_ordinary_situation_changes_nothing(application):
-    library = application[3]
-    assert lock_situation(application) is None
-    library.write_bytes(b"still mine")
-
-
-def test_nothing_can_be_written_and_the_library_still_be_read(application):
-    assert lock_situation(application, unprivileged=True) == (NOBODY if is_root() else None)
-    assert application[3].stat().st_mode & 0o777 == 0o444
-    assert application[2].out.stat().st_mode & 0o777 == 0o555
-
-
-def test_a_library_that_nobody_may_read_stays_so(application):
-    lock_situation(application, unprivileged=True, unreadable=True)
-    assert application[3].stat().st_mode & 0o777 == 0
-
-
-def test_a_lock_that_does_not_hold_is_told(application, monkeypatch):
-    monkeypatch.setattr(access, "lock", lambda folder: folder.chmod(0o777))
-    with pytest.raises(LatebindError, match=r"out can be written to by (this )?user.*ignores permissions"):
-        lock_situation(application, unprivileged=True)

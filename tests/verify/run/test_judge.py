@@ -6,18 +6,19 @@ import pytest
 from latebind.backend.targets import Rid
 from latebind.errors import InputError
 from latebind.model import Case, State
-from latebind.verify.cases.scenarios import Scenario, scenario
+from latebind.verify.cases.scenarios import scenario
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import (
     CaseFailure,
     ConsumerResult,
     ConsumerRun,
     LoadError,
-    ProcessView,
     RuntimeReport,
+    SeenProcess,
     read_result,
     with_record,
 )
+from latebind.verify.run.scenario import Scenario
 
 CASE = Case(
     kind="wheel",
@@ -146,7 +147,7 @@ def test_a_case_that_was_never_tried_is_a_failure():
     assert judge_run(finish_run(), reference=frozenset("abd"), is_sample=True).state is State.PASSED
 
 
-CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",))
+CLEAN = SeenProcess(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ RUNTIME = RuntimeUse(preset="onnxruntime", minimum="1.19")
 RIDS = ("linux-x64", "linux-arm64")
 
 
-def test_stand_ins_of_a_version_are_built_for_two_targets_at_once(supply, monkeypatch):
+def test_stand_ins_of_a_version_are_built_for_two_targets_at_once(shared, monkeypatch):
     both = threading.Barrier(len(RIDS), timeout=20)
 
     def build(rid, _floor, _source, tree, *_defines):
@@ -22,5 +22,5 @@ def test_stand_ins_of_a_version_are_built_for_two_targets_at_once(supply, monkey
 
     monkeypatch.setattr(native, "build_library_for", build)
     with ThreadPoolExecutor(len(RIDS)) as pool:
-        made = pool.map(lambda rid: native.build_stand_in(supply, "2.28", RUNTIME, "1.33.0", rid), RIDS)
+        made = pool.map(lambda rid: native.build_stand_in(shared, "2.28", RUNTIME, "1.33.0", rid), RIDS)
         assert [path.read_text() for path in made] == list(RIDS)

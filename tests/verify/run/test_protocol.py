@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from latebind.errors import NotRun
-from latebind.verify.cases.machine import Machine, host_machine
-from latebind.verify.run.bench import PhaseError
+from latebind.verify.run.machine import Machine, host_machine
 from latebind.verify.run.protocol import run_consumer, with_output
+from latebind.verify.run.trial import PhaseError
 from tests.support.running import not_run
 
 CRASHES, DOCUMENTED = "import os; os.abort()", "/docs/consumers.md describes what a consumer writes."

@@ -6,14 +6,14 @@ from latebind.backend.targets import Rid
 from latebind.config.file import load
 from latebind.config.project import Project
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines
-from latebind.verify.cases.index import Answers
+from latebind.verify.run.index import Answers
 from latebind.verify.run.remembered import Memory
 from tests.support.client import BOUND, write_client
 
 TEXT = BOUND + '\n[verify]\npython = "verify/smoke.py"\n'
 
 
-def find_key(folder, text=TEXT, circumstances=("uv 0.5",)):
+def find_key(folder, text=TEXT, pins=("numpy==2.5",)):
     """The key of the first test case of a project in that folder."""
     root = write_client(folder, latebind=text)
     (root / "verify").mkdir(exist_ok=True)
@@ -21,15 +21,8 @@ def find_key(folder, text=TEXT, circumstances=("uv 0.5",)):
     config = load(root / "latebind.toml")
     extent = Extent(pythons={Rid("linux-x64"): "3.11"}, home=Rid("linux-x64"))
     cases = expand_cases(list_lines(config, [Rid("linux-x64")], extent), Answers())
-    memory = Memory(
-        folder / "passed",
-        root=config.root,
-        document=config.document,
-        outputs=Project(config=config, workdir=folder).outputs,
-        artifacts=(),
-        circumstances=circumstances,
-    )
-    return memory.key(cases[0], (), "this machine")
+    memory = Memory(Project(config=config, workdir=folder), folder / "passed", (), pins)
+    return memory.key(cases[0].case, (), "this machine")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +30,7 @@ def find_key(folder, text=TEXT, circumstances=("uv 0.5",)):
     [
         {"text": TEXT.replace('"1.20"', '"1.21"')},
         {"text": TEXT + 'at_least = { "1.19" = 2 }\n'},
-        {"circumstances": ("uv 0.6",)},
+        {"pins": ("numpy==2.6",)},
     ],
     ids=["the runtime", "how it is verified", "the installer"],
 )

@@ -23,12 +23,12 @@ from latebind.model import Outcome, State
 from latebind.system.archive import Entry, write_zip
 from latebind.system.run import run
 from latebind.tables.presets import RuntimePreset
-from latebind.verify.cases.consumer import Consumer
-from latebind.verify.run.bench import Bench, assert_first, failing_at
+from latebind.verify.run.consumer import Consumer
+from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
-from latebind.verify.run.supply import hash_parts
+from latebind.verify.run.shared import hash_parts
+from latebind.verify.run.trial import Trial, assert_first, failing_at
 from loadcheck.facts import MavenArtifact, ZipReader, read_pom
 
 _ASSEMBLED = "the runtime's JAR was assembled for this test from its PyPI wheel"
@@ -43,23 +43,23 @@ _VERSION_FILE = ".java-version"
 """Where jenv, SDKMAN and others look for the Java that a folder needs."""
 
 
-def run_java_case(bench: Bench) -> Outcome:
+def run_java_case(trial: Trial) -> Outcome:
     """Resolve, compile, run and judge.
 
     Raises NotRun without a JDK that is new enough or without the packages, PhaseError when something cannot be
     resolved or compiled, and when the program wrote no result.
     """
-    source = bench.config.root / bench.config.document.verify.find_program(PROGRAM)
+    source = trial.config.root / trial.config.document.verify.find_program(PROGRAM)
     jdk = find_jdk(_read_needed_java(source))
-    app = bench.work / bench.situation.folder
-    bundles = _find_bundles(bench)
-    if first := bench.situation.first:
-        ended = _run_program(bench, jdk, source, app, _resolve(bench, app / "first", bundles, first))
+    app = trial.work / trial.situation.folder
+    bundles = _find_bundles(trial)
+    if first := trial.situation.first:
+        ended = _run_program(trial, jdk, source, app, _resolve(trial, app / "first", bundles, first))
         assert_first(ended.result.version, first)
         shutil.rmtree(app)
-    ended = _run_program(bench, jdk, source, app, _resolve(bench, app / "repository", bundles, bench.case.version))
-    outcome = judge_program(bench, ended, _name_installed(bench, app, ended.result.message))
-    if outcome.state is not State.PASSED or _find_runtime(bench) is None:
+    ended = _run_program(trial, jdk, source, app, _resolve(trial, app / "repository", bundles, trial.case.version))
+    outcome = judge_program(trial, ended, _name_installed(trial, app, ended.result.message))
+    if outcome.state is not State.PASSED or _find_runtime(trial) is None:
         return outcome
     return replace(outcome, facts={**outcome.facts, "runtime_package": _ASSEMBLED})
 
@@ -75,91 +75,91 @@ def _read_needed_java(source: Path) -> int:
     return int(match[0])
 
 
-def _find_bundles(bench: Bench) -> list[Path]:
+def _find_bundles(trial: Trial) -> list[Path]:
     """The project's bundles, without the package that the situation leaves out. Raises NotRun when one was not made."""
-    paths = {artifact.path.name: artifact.path for artifact in bench.artifacts}
+    paths = {artifact.path.name: artifact.path for artifact in trial.artifacts}
     bundles = []
-    for package, table in maven_tables(bench.config.packages).items():
-        name = bundle_file(table.name, bench.config.project.version)
-        if package != bench.situation.without and name not in paths:
+    for package, table in maven_tables(trial.config.packages).items():
+        name = bundle_file(table.name, trial.config.project.version)
+        if package != trial.situation.without and name not in paths:
             raise NotRun("not-built", f"{name} was not made")
-        bundles += [paths[name]] if package != bench.situation.without else []
+        bundles += [paths[name]] if package != trial.situation.without else []
     return bundles
 
 
-def _find_runtime(bench: Bench) -> RuntimeUse | None:
+def _find_runtime(trial: Trial) -> RuntimeUse | None:
     """The runtime, if the application depends on its own artifact."""
-    supply = bench.bound_runtime.traits.supplies.get(ECOSYSTEM) if bench.bound_runtime else None
-    return bench.bound_runtime if supply and bench.case.version and bench.case.target in supply.targets else None
+    supply = trial.bound_runtime.traits.supplies.get(ECOSYSTEM) if trial.bound_runtime else None
+    return trial.bound_runtime if supply and trial.case.version and trial.case.target in supply.targets else None
 
 
-def _resolve(bench: Bench, repository: Path, bundles: Sequence[Path], version: str) -> list[Path]:
+def _resolve(trial: Trial, repository: Path, bundles: Sequence[Path], version: str) -> list[Path]:
     """The class path of an application that depends on the packages and on a version of the runtime."""
     with failing_at("install"):
         needed = [_unpack_bundle(bundle, repository) for bundle in bundles]
-        if runtime := _find_runtime(bench):
-            library = _find_library(bench, runtime, version)
-            needed.append(_add_runtime(repository, runtime.traits, version, bench.case.target, library))
+        if runtime := _find_runtime(trial):
+            library = _find_library(trial, runtime, version)
+            needed.append(_add_runtime(repository, runtime.traits, version, trial.case.target, library))
         return _resolve_class_path(repository, needed)
 
 
-def _find_library(bench: Bench, runtime: RuntimeUse, version: str) -> Path:
+def _find_library(trial: Trial, runtime: RuntimeUse, version: str) -> Path:
     """The runtime's library, as the scenario leaves it."""
-    library = bench.supply.library(runtime, version, bench.case.target)
-    if bench.situation.spoil is None or version != bench.case.version:
+    library = trial.shared.library(runtime, version, trial.case.target)
+    if trial.situation.spoil is None or version != trial.case.version:
         return library
-    spoiled = bench.work / "spoiled" / library.name
+    spoiled = trial.work / "spoiled" / library.name
     spoiled.parent.mkdir(exist_ok=True)
-    spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
+    spoiled.write_bytes(trial.situation.spoil(library.read_bytes()))
     return spoiled
 
 
-def _name_installed(bench: Bench, app: Path, message: str) -> str:
+def _name_installed(trial: Trial, app: Path, message: str) -> str:
     """Where the runtime's library was put from its JAR, in a new folder that the message names; "" without one."""
-    runtime = _find_runtime(bench)
+    runtime = _find_runtime(trial)
     if runtime is None:
         return ""
-    names: tuple[str, ...] = getattr(runtime.traits.supplies[ECOSYSTEM].files, target(bench.case.target).system)
+    names: tuple[str, ...] = getattr(runtime.traits.supplies[ECOSYSTEM].files, target(trial.case.target).system)
     temporary = re.escape(str((app / _TEMPORARY).resolve()))
     found = re.search(rf"{temporary}[\\/]latebind-\d+[\\/]{re.escape(names[0])}", message)
     return found[0] if found else names[0]
 
 
-def _run_program(bench: Bench, jdk: Path, source: Path, app: Path, class_path: Sequence[Path]) -> ConsumerRun:
-    result, home = bench.work / "result.json", bench.work / "home"
+def _run_program(trial: Trial, jdk: Path, source: Path, app: Path, class_path: Sequence[Path]) -> ConsumerRun:
+    result, home = trial.work / "result.json", trial.work / "home"
     home.mkdir(exist_ok=True)
     (app / _TEMPORARY).mkdir(parents=True, exist_ok=True)
-    variables = {**clean_environment(), **bench.situation.environment}
+    variables = {**clean_environment(), **trial.situation.environment}
     environment = {key: value for key, value in variables.items() if key not in ("CLASSPATH", "JAVA_TOOL_OPTIONS")}
     with failing_at("install"):
-        classes = _compile(bench, jdk, source, class_path, environment)
-        tables = maven_tables(bench.config.packages).values()
-        names = {jar_file(table.name, bench.config.project.version): table for table in tables}
+        classes = _compile(trial, jdk, source, class_path, environment)
+        tables = maven_tables(trial.config.packages).values()
+        names = {jar_file(table.name, trial.config.project.version): table for table in tables}
         program = JavaProgram(
             jdk=jdk,
             classes=classes,
             ours=[jar for jar in class_path if jar.name in names],
             others=[jar for jar in class_path if jar.name not in names],
             libraries=[f"{names[jar.name].java_package}.{CLASS_NAME}" for jar in class_path if jar.name in names],
-            work=bench.work,
+            work=trial.work,
         )
-        java, start = find_start(bench.case.consumer)(program)
+        java, start = find_start(trial.case.consumer)(program)
     permits = ("--enable-native-access=ALL-UNNAMED",) if read_major(jdk / "javac") >= _NATIVE_ACCESS else ()
     return run_consumer(
         [
             java, "-XX:-UsePerfData", *permits, f"-Djava.io.tmpdir={app / _TEMPORARY}", *start,
-            bench.data(), result, *bench.consumer_words(),
+            trial.data(), result, *trial.consumer_words(),
         ],
         name="the Java program",
         result=result,
         cwd=home,
         env=environment,
-        log=bench.log,
-        advice=bench.crash_advice,
+        log=trial.log,
+        advice=trial.crash_advice,
     )  # fmt: skip
 
 
-def _compile(bench: Bench, jdk: Path, source: Path, class_path: Sequence[Path], environment: Mapping[str, str]) -> Path:
+def _compile(trial: Trial, jdk: Path, source: Path, class_path: Sequence[Path], environment: Mapping[str, str]) -> Path:
     """The folder of the program's classes, compiled once for all test cases whose class path has the same classes.
 
     A runtime's JAR without classes does not decide what the compiler writes.
@@ -172,10 +172,10 @@ def _compile(bench: Bench, jdk: Path, source: Path, class_path: Sequence[Path], 
 
     def compile_sources(folder: Path, log: Path) -> None:
         argv: list[str | Path] = [jdk / "javac", *_BRIEFLY, *options, "-d", folder, *sources]
-        run(argv, cwd=bench.work / "home", env=environment, timeout=_TIME_LIMIT, log=log)
+        run(argv, cwd=trial.work / "home", env=environment, timeout=_TIME_LIMIT, log=log)
 
     content = (*map(hash_file, sources), *(f"{jar.name} {hash_file(jar)}" for jar in compiled))
-    return bench.supply.share(hash_parts(PROGRAM, str(jdk), *content), bench.log, compile_sources)
+    return trial.shared.fill(hash_parts(PROGRAM, str(jdk), *content), trial.log, compile_sources)
 
 
 def _has_classes(jar: Path) -> bool:
@@ -258,8 +258,8 @@ _JAVA = Consumer(
     suits=lambda config, runtime: config.package_of(runtime) in maven_tables(config.packages),
     find_runtime=lambda runtime: find_runtime_artifact(runtime.traits).partition(":")[2],
     installs_required=True,
-    is_application=True,
+    group="applications",
     find_install_words=_find_install_words,
 )
-_LAYOUTS = replace(_JAVA, names=tuple(layout.name for layout in LAYOUTS), is_application=False, is_layout=True)
+_LAYOUTS = replace(_JAVA, names=tuple(layout.name for layout in LAYOUTS), group="layouts")
 CONSUMERS = (_JAVA, _LAYOUTS)

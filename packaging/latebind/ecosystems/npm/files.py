@@ -81,3 +81,5 @@ FORMATS = (
         explain_foreign=_explain_foreign,
     ),
 )
+
+REASONS = (("no-node", "there is no Node.js with npm on this machine", "Node.js with npm"),)

@@ -19,8 +19,8 @@ from latebind.ecosystems.ecosystem import NeededProgram
 from latebind.errors import NotRun, ToolError
 from latebind.semver import version_of
 from latebind.system.run import run
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question
-from latebind.verify.cases.installers import PROXIES, is_writable
+from latebind.verify.run.index import BELOW_FLOOR, EACH_MINOR, Question
+from latebind.verify.run.installers import PROXIES, is_writable
 
 NPM_INSTALL = ("install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
 NPM_TARBALLS = "latebind-packages"

@@ -5,8 +5,10 @@ Everything is made below one folder, with a NuGet configuration and a package ca
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -14,14 +16,15 @@ from pathlib import Path
 from latebind.backend.targets import target
 from latebind.backend.tree import hash_file, hash_tree
 from latebind.compilers import dotnet, mono
+from latebind.config.config import Config
 from latebind.config.project import MSBUILD_OUTPUTS
-from latebind.errors import InputError, NotRun, ToolError
+from latebind.ecosystems.nuget.layouts import BUILD, Layout
+from latebind.errors import InputError, LatebindError, NotRun, ToolError
 from latebind.semver import semantic_version
 from latebind.system.resources import folder
 from latebind.system.run import run
-from latebind.verify.cases.layouts import BUILD, Layout
 from latebind.verify.run.protocol import ConsumerRun, run_consumer
-from latebind.verify.run.supply import Supply, hash_parts
+from latebind.verify.run.shared import Shared, hash_parts
 
 ANSWERS = "answers"
 """The folder in which the consumer writes."""
@@ -141,7 +144,7 @@ def build_consumer(consumer: DotnetConsumer, work: Path, *, log: Path | None = N
     )
 
 
-def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Path) -> BuiltConsumer:
+def share_build(shared: Shared, consumer: DotnetConsumer, work: Path, *, log: Path) -> BuiltConsumer:
     """As build_consumer(), where several test cases build the same: it is built once, and `work` gets a copy.
 
     Only the ordinary layout can be copied. `log` receives what the build wrote.
@@ -155,7 +158,7 @@ def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Pa
         built = build_consumer(consumer, folder, log=build_log)
         (folder / "answer").write_text(f"{built.sdk} {built.framework}", encoding="utf-8")
 
-    folder = supply.share(hash_parts(*settings, *sorted(packages), *properties), log, build)
+    folder = shared.fill(hash_parts(*settings, *sorted(packages), *properties), log, build)
     out = shutil.copytree(folder / "out", work / "out", symlinks=True)
     sdk, framework = (folder / "answer").read_text("utf-8").split()
     return BuiltConsumer(
@@ -165,6 +168,17 @@ def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Pa
         sdk=sdk,
         framework=framework,
     )
+
+
+def describe_tools(config: Config) -> str:
+    """The versions of the SDK and Mono that build and run the consumers, as far as they are installed."""
+    found = []
+    if config.document.verify.dotnet:
+        with suppress(LatebindError):  # each test case that needs it reports it
+            found.append(dotnet.sdk_version(os.environ, config.root))
+        with suppress(LatebindError):
+            found.append(mono.version(mono.find(os.environ), os.environ))
+    return "\0".join(found)
 
 
 def _start(consumer: DotnetConsumer, host: Path, out: Path, work: Path) -> tuple[str | Path, ...]:

@@ -63,3 +63,17 @@ FORMATS = (
     ),
     made_as(".snupkg", is_semantic=True, identify=_identify),
 )
+
+REASONS = (
+    ("no-dotnet", "there is no .NET SDK on this machine", "a .NET SDK"),
+    (
+        "no-sdk",
+        "the .NET SDK on this machine is too old for this kind of application",
+        "a .NET SDK, 8.0 or newer",
+    ),
+    (
+        "no-mono",
+        "there is no Mono with the reference assemblies of .NET Framework on this machine",
+        "Mono with the reference assemblies of .NET Framework",
+    ),
+)

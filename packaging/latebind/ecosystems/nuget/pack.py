@@ -1,7 +1,7 @@
 """Packs staged native files and a compiled managed project as nupkgs.
 
 One package holds all targets, or, when it is split, `Id.runtime.<rid>` holds one target each and `Id` the managed part
-and a dependency on all of those (docs/decisions/0016). layout.py decides the places of files.
+and a dependency on all of those (docs/decisions/0016). contents.py decides the places of files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from latebind.compilers import dotnet
 from latebind.config.config import Config
 from latebind.config.package import NugetConfig, Package
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
-from latebind.ecosystems.nuget import layout
+from latebind.ecosystems.nuget import contents
 from latebind.ecosystems.nuget.files import nuget_tables, nupkg_file, part_id, snupkg_file
 from latebind.ecosystems.nuget.managed import SOURCES, ManagedBuild, build_managed, source_link
 from latebind.ecosystems.nuget.nuspec import Dependency, Nuspec, render_nuspec, same_minor
@@ -112,7 +112,7 @@ def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), co
         version=semantic_version(project.version),
         authors=project.author_names or (project.name,),
         description=nuget.description or project.description or project.name,
-        frameworks=tuple(frameworks) or (layout.NATIVE_ONLY_FRAMEWORK,),
+        frameworks=tuple(frameworks) or (contents.NATIVE_ONLY_FRAMEWORK,),
         license=project.license,
         readme=project.readme.rpartition("/")[2],
         icon=(nuget.icon or project.icon).rpartition("/")[2],
@@ -128,15 +128,15 @@ def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), co
 
 def _native(job: _Job, *stages: Stage) -> list[Entry]:
     package = job.config.packages[job.package]
-    return layout.native(stages or job.stages, package.component, package.companions)
+    return contents.native(stages or job.stages, package.component, package.companions)
 
 
 def _whole(job: _Job) -> Path:
     files = [
         *_native(job),
-        *layout.list_assemblies(job.managed),
-        *layout.targets_entries(job.nuspec.id, [stage.rid for stage in job.stages]),
-        *layout.header_entries(job.nuspec.id, job.stages, job.component),
+        *contents.list_assemblies(job.managed),
+        *contents.targets_entries(job.nuspec.id, [stage.rid for stage in job.stages]),
+        *contents.header_entries(job.nuspec.id, job.stages, job.component),
     ]
     return _write(job, files)
 
@@ -146,13 +146,13 @@ def _split(job: _Job) -> list[Path]:
     nuspec = job.nuspec
     rids = [stage.rid for stage in job.stages]
     # An application gets a target's files and the managed ones in one folder, though they come from two packages.
-    layout.refuse_twins([*_native(job), *layout.list_assemblies(job.managed)], where=nuspec.id)
+    contents.refuse_twins([*_native(job), *contents.list_assemblies(job.managed)], where=nuspec.id)
     pins = tuple(Dependency(id=part_id(nuspec.id, rid), range=f"[{nuspec.version}]") for rid in rids)
     top = replace(job, stages=(), nuspec=replace(nuspec, dependencies=(*nuspec.dependencies, *pins)))
     files = [
-        *layout.list_assemblies(job.managed),
-        *layout.targets_entries(nuspec.id, (), elsewhere=rids),
-        *layout.header_entries(nuspec.id, job.stages, job.component, is_split=True),
+        *contents.list_assemblies(job.managed),
+        *contents.targets_entries(nuspec.id, (), elsewhere=rids),
+        *contents.header_entries(nuspec.id, job.stages, job.component, is_split=True),
     ]
     paths = [_write(top, files, parts=pins)]
     for stage in job.stages:
@@ -160,14 +160,14 @@ def _split(job: _Job) -> list[Path]:
             nuspec,
             id=part_id(nuspec.id, stage.rid),
             description=f"{nuspec.description} (native files for {stage.rid}; install {nuspec.id} instead)",
-            frameworks=(layout.NATIVE_ONLY_FRAMEWORK,),
+            frameworks=(contents.NATIVE_ONLY_FRAMEWORK,),
             dependencies=(),
         )
         files = [
             *_native(job, stage),
-            *layout.list_assemblies(()),
-            *layout.targets_entries(part.id, [stage.rid], part_of=nuspec.id),
-            *layout.copy_entries(part.id, stage, job.component),
+            *contents.list_assemblies(()),
+            *contents.targets_entries(part.id, [stage.rid], part_of=nuspec.id),
+            *contents.copy_entries(part.id, stage, job.component),
         ]
         paths.append(_write(replace(job, stages=(stage,), managed=(), nuspec=part), files))
     return paths
@@ -182,12 +182,12 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
     nuget = nuget_tables(job.config.packages)[job.package]
     everything = [
         *files,
-        *layout.readme(job.config.root, project.readme),
-        *layout.icon(job.config.root, nuget.icon or project.icon),
+        *contents.readme(job.config.root, project.readme),
+        *contents.icon(job.config.root, nuget.icon or project.icon),
         Entry(name=f"sbom/{SBOM_FILE}", data=document),
         *(Entry(name=name, data=data) for name, data in package_notices(job.config, [job.package], job.stages).items()),
     ]
-    layout.refuse_twins(everything, where=nuspec.id)
+    contents.refuse_twins(everything, where=nuspec.id)
     path = job.outdir / nupkg_file(nuspec.id, project.version)
     write_nupkg(path, nuspec, render_nuspec(nuspec), everything)
     return path
@@ -195,7 +195,7 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
 
 def _symbols(job: _Job) -> list[Path]:
     """The symbol package, which holds what the feed's symbol server takes: portable PDBs and nothing else."""
-    files = layout.symbols(job.managed)
+    files = contents.symbols(job.managed)
     if not files:
         return []
     path = job.outdir / snupkg_file(job.nuspec.id, job.config.project.version)

@@ -17,27 +17,27 @@ from latebind.tables.presets import RuntimePreset
 from latebind.verify.cases.expand import STAND_IN
 
 if TYPE_CHECKING:
-    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.trial import Trial
 
 
-def runtime_nupkg(bench: Bench, runtime: RuntimeUse, version: str) -> Path:
-    """The runtime's nupkg around the library of its wheel, made once. Raises as Bench.library()."""
-    rid, library = bench.case.target, bench.library(runtime, version)
-    name = STAND_IN if bench.stands_in else runtime.traits.python.distribution
-    folder = bench.supply.folder / "nupkgs" / f"{name}-{version}-{rid}"
-    with bench.supply.once(folder) as aside:
+def runtime_nupkg(trial: Trial, runtime: RuntimeUse, version: str) -> Path:
+    """The runtime's nupkg around the library of its wheel, made once. Raises as Trial.library()."""
+    rid, library = trial.case.target, trial.library(runtime, version)
+    name = STAND_IN if trial.stands_in else runtime.traits.python.distribution
+    folder = trial.shared.folder / "nupkgs" / f"{name}-{version}-{rid}"
+    with trial.shared.once(folder) as aside:
         if aside is not None:
             assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=runtime.traits)
     return next(folder.glob("*.nupkg"))
 
 
-def add_runtime(bench: Bench, runtime: RuntimeUse, version: str, folder: Path) -> None:
+def add_runtime(trial: Trial, runtime: RuntimeUse, version: str, folder: Path) -> None:
     """Add the runtime's unpacked nupkg to a folder of others. Raises as above.
 
     It has copies: a system takes two links to one file for one library, and scenarios load the wheel's as another one.
     """
     package = folder / runtime.traits.nuget.ids[0].lower()
-    for name, path in _list_files(bench.library(runtime, version), bench.case.target, runtime.traits).items():
+    for name, path in _list_files(trial.library(runtime, version), trial.case.target, runtime.traits).items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, package / name)
 

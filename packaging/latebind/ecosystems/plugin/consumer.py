@@ -16,10 +16,11 @@ from latebind.errors import InputError
 from latebind.model import Outcome, State
 from latebind.system.resources import folder
 from latebind.text import ending, is_crash
-from latebind.verify.run.bench import Bench, failing_at
+from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import build_for, clean_environment
+from latebind.verify.run.native import build_for
 from latebind.verify.run.protocol import run_consumer, with_output
+from latebind.verify.run.trial import Trial, failing_at
 from loadcheck.facts import PEEK, read_images, sniff
 
 if TYPE_CHECKING:
@@ -34,46 +35,46 @@ _FILLED = {"MALLOC_PERTURB_": "165"}
 """glibc then overwrites what is freed, so that using it afterwards crashes and does not depend on chance."""
 
 
-def run_host_case(bench: Bench) -> Outcome:
+def run_host_case(trial: Trial) -> Outcome:
     """Install, compile, and run the host once for each execution provider of the project.
 
     Raises NotRun when the test case cannot be tried here, LatebindError when something other than the packages failed.
     """
-    wheels = wheels_of(bench)
+    wheels = wheels_of(trial)
     with failing_at("prepare"):
-        rid = bench.case.target
+        rid = trial.case.target
         include = f"-DLATEBIND_INCLUDE={folder('loader') / 'include'}"
-        floor = bench.config.floor(target(rid))
-        program = build_for(bench.machine, floor, _SOURCE, bench.work / "host", include, log=bench.log)
+        floor = trial.config.floor(target(rid))
+        program = build_for(trial.machine, floor, _SOURCE, trial.work / "host", include, log=trial.log)
     with failing_at("install"):
-        ready = make_environment(bench, wheels)
-    outcome = Outcome(case=bench.case, state=State.PASSED)
-    providers = {name: package.ep for name, package in bench.config.packages.items() if package.ep is not None}
+        ready = make_environment(trial, wheels)
+    outcome = Outcome(case=trial.case, state=State.PASSED)
+    providers = {name: package.ep for name, package in trial.config.packages.items() if package.ep is not None}
     for package, ep in providers.items():
-        outcome = _run_provider(bench, ready, program, package, ep)
+        outcome = _run_provider(trial, ready, program, package, ep)
         if outcome.state is not State.PASSED:
             break
     return outcome
 
 
-def _run_provider(bench: Bench, ready: Installed, program: Path, package: str, ep: EpConfig) -> Outcome:
+def _run_provider(trial: Trial, ready: Installed, program: Path, package: str, ep: EpConfig) -> Outcome:
     """One provider in a process of its own. Raises NotRun without a device for it, PhaseError without a result."""
-    library = _library_in(ready.environment.site / bench.config.module_name(package), ep.exports[0])
+    library = _library_in(ready.environment.site / trial.config.module_name(package), ep.exports[0])
     result = ready.answers / "result.json"
     ended = run_consumer(
         [program, ready.library, library, ep.names[0], result, *ep.names],
         name=f"the host in C, with {library.name},",
         result=result,
         cwd=ready.home,
-        env={**clean_environment(), **_FILLED, **bench.situation.environment},
-        log=bench.log,
+        env={**clean_environment(), **_FILLED, **trial.situation.environment},
+        log=trial.log,
         advice=_ADVICE,
     )
     if is_crash(ended.status):  # after the result
         reason = with_output(f"the host in C {ending(ended.status)} after it had released the runtime", ended.output)
         facts = {"phase": "load"}
-        return Outcome(case=bench.case, state=State.FAILED, reason=f"{reason}\n{_ADVICE}", facts=facts)
-    return judge_program(bench, ended, ready.library)
+        return Outcome(case=trial.case, state=State.FAILED, reason=f"{reason}\n{_ADVICE}", facts=facts)
+    return judge_program(trial, ended, ready.library)
 
 
 def _library_in(module: Path, entry: str) -> Path:

@@ -14,47 +14,47 @@ from latebind.ecosystems.sdk.files import sdk_file
 from latebind.errors import NotRun
 from latebind.model import Outcome, State
 from latebind.system.archive import unpack_tar
-from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
-from latebind.verify.cases.situations import ORDINARY, copy_runtime
-from latebind.verify.run.bench import Bench, failing_at
+from latebind.verify.cases.situations import copy_runtime
+from latebind.verify.run.consumer import Consumer
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import STOOD_IN, build_program, build_with_pkg_config, library_folder, share_program
 from latebind.verify.run.protocol import run_program
-from latebind.verify.run.supply import runtime_libraries
+from latebind.verify.run.shared import runtime_libraries
+from latebind.verify.run.trial import Trial, failing_at
 
 _SUPPLIED = "the runtime's library was taken from its PyPI wheel"
 
 
-def run_sdk_case(bench: Bench) -> Outcome:
+def run_sdk_case(trial: Trial) -> Outcome:
     """Unpack, build, run and judge.
 
     Raises NotRun without the archive or a compiler, PhaseError when building fails and when the program wrote no
     result.
     """
-    cases = bench.data()
-    source = bench.config.root / bench.config.document.verify.sdk
+    cases = trial.data()
+    source = trial.config.root / trial.config.document.verify.sdk
     with failing_at("install"):
         packages, program = share_program(
-            bench,
+            trial,
             source,
             "",
-            partial(_unpack_archive, bench),
-            partial(_build, bench),
-            alone=bench.situation.folder != ORDINARY.folder,  # the runtime is elsewhere
+            partial(_unpack_archive, trial),
+            partial(_build, trial),
+            alone=trial.situation.is_elsewhere,  # the runtime is elsewhere
         )
-    folder, library = _runtime(bench)
-    ended = run_program(bench, program, cases, folder, name="the program")
-    outcome = judge_program(bench, ended, library, packages)
+    folder, library = _runtime(trial)
+    ended = run_program(trial, program, cases, folder, name="the program")
+    outcome = judge_program(trial, ended, library, packages)
     if outcome.state is not State.PASSED or not library:
         return outcome
-    return replace(outcome, facts={**outcome.facts, "runtime_library": STOOD_IN if bench.stands_in else _SUPPLIED})
+    return replace(outcome, facts={**outcome.facts, "runtime_library": STOOD_IN if trial.stands_in else _SUPPLIED})
 
 
-def _unpack_archive(bench: Bench, folder: Path) -> None:
+def _unpack_archive(trial: Trial, folder: Path) -> None:
     """Unpack the archive, which has one folder. Raises NotRun when it was not made."""
-    name = sdk_file(bench.config.project, bench.case.target)
-    path = next((artifact.path for artifact in bench.artifacts if artifact.path.name == name), None)
+    name = sdk_file(trial.config.project, trial.case.target)
+    path = next((artifact.path for artifact in trial.artifacts if artifact.path.name == name), None)
     if path is None:
         raise NotRun("not-built", f"{name} was not made")
     if path.suffix == ".zip":
@@ -64,28 +64,28 @@ def _unpack_archive(bench: Bench, folder: Path) -> None:
         unpack_tar(path, folder)
 
 
-def _build(bench: Bench, packages: Path, tree: Path, log: Path) -> None:
-    source, prefix = bench.config.root / bench.config.document.verify.sdk, next(packages.iterdir())
-    if bench.case.consumer == PKG_CONFIG:
+def _build(trial: Trial, packages: Path, tree: Path, log: Path) -> None:
+    source, prefix = trial.config.root / trial.config.document.verify.sdk, next(packages.iterdir())
+    if trial.case.consumer == PKG_CONFIG:
         build_with_pkg_config(source, tree, prefix, log=log)
         return
     # CMake searches lib64 and the triplet's folder on some systems only, and each prefix for <name>*/ everywhere.
     defines = (f"-DCMAKE_PREFIX_PATH={prefix};{library_folder(prefix) / 'cmake'}",)
-    build_program(bench, source, tree, *defines, log=log)
+    build_program(trial, source, tree, *defines, log=log)
 
 
-def _runtime(bench: Bench) -> tuple[Path, str]:
+def _runtime(trial: Trial) -> tuple[Path, str]:
     """A folder with the runtime's files as the scenario leaves them, and how its library is named there.
 
     The folder is empty, and the name "", where the test case has no runtime.
     """
-    runtime, folder = bench.bound_runtime, bench.work / "runtime"
-    if runtime is None or not bench.case.version:
+    runtime, folder = trial.bound_runtime, trial.work / "runtime"
+    if runtime is None or not trial.case.version:
         folder.mkdir()
         return folder, ""
-    library = copy_runtime(bench, runtime, f"runtime/{runtime.traits.python.folder}")
-    bench.situation.break_files(runtime_libraries(runtime, folder, bench.case.target))
-    return library.parent, bench.machine.path(library)
+    library = copy_runtime(trial, runtime, f"runtime/{runtime.traits.python.folder}")
+    trial.situation.break_files(runtime_libraries(runtime, folder, trial.case.target))
+    return library.parent, trial.machine.path(library)
 
 
 _CMAKE = Consumer(

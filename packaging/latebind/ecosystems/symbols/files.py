@@ -26,3 +26,5 @@ FORMATS = (
         identify=lambda path: identify_by_name(path, _NAME, "is not a package of a release", "Remove the file."),
     ),
 )
+
+REASONS = (("no-symbols", "debug symbols that match the library cannot be made for this target on this machine", ""),)

@@ -27,68 +27,69 @@ from latebind.errors import ANY_ERROR, InputError, NotRun
 from latebind.model import Artifact, Outcome, State
 from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import ending
-from latebind.verify.cases.consumer import Consumer
-from latebind.verify.cases.installers import consumer_environment
-from latebind.verify.cases.scenarios import LOADER, PIP, PYTHON
+from latebind.verify.cases.scenarios import LOADER, PIP
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
-from latebind.verify.run.bench import Bench, failing_at
+from latebind.verify.run.consumer import Consumer
+from latebind.verify.run.installers import consumer_environment
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
-from latebind.verify.run.protocol import ConsumerRun, ProcessView, run_consumer
+from latebind.verify.run.protocol import ConsumerRun, SeenProcess, run_consumer
+from latebind.verify.run.scenario import PYTHON
+from latebind.verify.run.trial import Trial, failing_at
 from loadcheck.facts import ZipReader, read_metadata
 
 _ECOSYSTEMS = Path(__file__).parent.parent
 DRIVER = Path(__file__).with_name("inside") / "driver.py"
 
 
-def run_python_case(bench: Bench) -> Outcome:
+def run_python_case(trial: Trial) -> Outcome:
     """Install, run and judge.
 
     Raises NotRun when the test case cannot be tried here, LatebindError when something other than the packages failed.
     """
-    wheels = wheels_of(bench)
-    _check_main(bench)
-    if bench.situation.unprivileged and is_root():  # root becomes another user, who must reach what the consumer needs
-        assert_reached(bench.work / "env", _script(bench), DRIVER)
-    chosen = [wheel for wheel in wheels if not is_left_out(bench, wheel)]
+    wheels = wheels_of(trial)
+    _check_main(trial)
+    if trial.situation.unprivileged and is_root():  # root becomes another user, who must reach what the consumer needs
+        assert_reached(trial.work / "env", _script(trial), DRIVER)
+    chosen = [wheel for wheel in wheels if not is_left_out(trial, wheel)]
     with failing_at("install"):
-        ready = make_environment(bench, chosen)
-    if bench.situation.first:
-        outcome = _judge_consumer(bench, ready, binds=(bench.situation.first,))
+        ready = make_environment(trial, chosen)
+    if trial.situation.first:
+        outcome = _judge_consumer(trial, ready, binds=(trial.situation.first,))
         if outcome.state is not State.PASSED:
             return outcome
         with failing_at("install"):
-            upgrade(bench, ready)
-    return _quiet(bench, ready, _judge_consumer(bench, ready, binds=bench.binds()))
+            upgrade(trial, ready)
+    return _quiet(trial, ready, _judge_consumer(trial, ready, binds=trial.binds()))
 
 
-def run_loader_case(bench: Bench) -> Outcome:
+def run_loader_case(trial: Trial) -> Outcome:
     """Install the wheels as the installer does for the target, and load their libraries.
 
     Raises NotRun without a wheel, and as load_libraries() does.
     """
-    wheels = wheels_on(bench.case.target, bench.artifacts)
+    wheels = wheels_on(trial.case.target, trial.artifacts)
     if not wheels:
-        raise NotRun("not-built", f"there is no wheel for {bench.case.target}")
-    site = bench.work / "site"
+        raise NotRun("not-built", f"there is no wheel for {trial.case.target}")
+    site = trial.work / "site"
     with failing_at("install"):
         for wheel in wheels:
-            bench.supply.installer.unpack(str(wheel.path), site, bench.case.target, bench.log)
-    return load_libraries(bench, site)
+            trial.shared.installer.unpack(str(wheel.path), site, trial.case.target, trial.log)
+    return load_libraries(trial, site)
 
 
-def wheels_of(bench: Bench) -> list[Artifact]:
+def wheels_of(trial: Trial) -> list[Artifact]:
     """The project's wheels for the target. Raises NotRun when one was not made, or the machine cannot try them."""
-    if not (bench.machine.is_host or bench.scenario.emulated):
-        raise NotRun("not-emulated", f"{bench.machine.title} cannot run the test case")
-    if bench.machine.is_host and bench.scenario.sandboxed:
+    if not (trial.machine.is_host or trial.scenario.emulated):
+        raise NotRun("not-emulated", f"{trial.machine.title} cannot run the test case")
+    if trial.machine.is_host and trial.scenario.sandboxed:
         raise NotRun("no-sandbox", "the test case would change this machine, so it runs only on an emulated machine")
-    wheels = wheels_for(bench.case.target, bench.artifacts, bench.case.consumer.removeprefix(PYTHON))
-    wheel_packages = (name for name, package in bench.config.packages.items() if package.wheel is not None)
-    if len(wheels) < sum(not bench.config.explain_not_made(name, bench.case.target) for name in wheel_packages):
+    wheels = wheels_for(trial.case.target, trial.artifacts, trial.case.consumer.removeprefix(PYTHON))
+    wheel_packages = (name for name, package in trial.config.packages.items() if package.wheel is not None)
+    if len(wheels) < sum(not trial.config.explain_not_made(name, trial.case.target) for name in wheel_packages):
         raise NotRun("not-built", "not every wheel of the project was made")
     for wheel in wheels:
-        _refuse_python(bench, wheel)
+        _refuse_python(trial, wheel)
     return wheels
 
 
@@ -103,9 +104,9 @@ def _read_requires_python(wheel: Path) -> SpecifierSet:
         return SpecifierSet()
 
 
-def _refuse_python(bench: Bench, wheel: Artifact) -> None:
+def _refuse_python(trial: Trial, wheel: Artifact) -> None:
     """Raises NotRun `no-interpreter` for a wheel whose Requires-Python excludes the machine's CPython."""
-    version = bench.interpreters[0].version if bench.machine.is_host else bench.machine.python_version
+    version = trial.interpreters[0].version if trial.machine.is_host else trial.machine.python_version
     admitted = _read_requires_python(wheel.path)
     if not admitted.contains(version, prereleases=True):
         raise NotRun(
@@ -113,17 +114,17 @@ def _refuse_python(bench: Bench, wheel: Artifact) -> None:
         )
 
 
-def _script(bench: Bench) -> Path:
-    if bench.scenario.script:
-        return _ECOSYSTEMS / bench.scenario.script
-    return bench.config.root / bench.config.document.verify.python
+def _script(trial: Trial) -> Path:
+    if trial.scenario.script:
+        return _ECOSYSTEMS / trial.scenario.script
+    return trial.config.root / trial.config.document.verify.python
 
 
-def _check_main(bench: Bench) -> None:
+def _check_main(trial: Trial) -> None:
     """Some scenarios call the script's main(arguments). Raises NotRun when it has none."""
-    if not set(bench.situation.action) & {"--threads", "--fork", "--spawn"}:
+    if not set(trial.situation.action) & {"--threads", "--fork", "--spawn"}:
         return
-    script = _script(bench)
+    script = _script(trial)
     try:
         statements = ast.parse(script.read_bytes()).body
     except SyntaxError:  # the consumer itself will report it
@@ -135,42 +136,42 @@ def _check_main(bench: Bench) -> None:
         raise NotRun("no-main", f"{script.name} has no main(arguments)")
 
 
-def _quiet(bench: Bench, ready: Installed, outcome: Outcome) -> Outcome:
+def _quiet(trial: Trial, ready: Installed, outcome: Outcome) -> Outcome:
     """The outcome, failed when a library does something as soon as it is loaded."""
-    if not bench.scenario.loads_alone or not bench.machine.is_host:
+    if not trial.scenario.loads_alone or not trial.machine.is_host:
         return outcome
     with failing_at("load"):
-        disturbed = disturbances(ready, bench.log)
+        disturbed = disturbances(ready, trial.log)
     if not disturbed:
         return outcome
     reason = "\n".join(filter(None, [*disturbed, outcome.reason]))
     return replace(outcome, state=State.FAILED, reason=reason, summary="", facts={**outcome.facts, "phase": "load"})
 
 
-def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -> Outcome:
+def _judge_consumer(trial: Trial, ready: Installed, *, binds: tuple[str, ...]) -> Outcome:
     with failing_at("install"):
-        start = start_consumer(bench, ready.environment, _script(bench))
-    ended, view = _run_consumer(bench, ready, start)
+        start = start_consumer(trial, ready.environment, _script(trial))
+    ended, process = _run_consumer(trial, ready, start)
     expectation = replace(
-        expect(bench, ended, ready.library, ready.environment.root, *bench.situation.roots, *start.roots),
-        binds=tuple(map(bench.shorten, binds)),
+        expect(trial, ended, ready.library, ready.environment.root, *trial.situation.roots, *start.roots),
+        binds=tuple(map(trial.shorten, binds)),
         base=ready.prefix,
-        runtime=bench.bound_runtime.traits.file_globs if bench.bound_runtime else (),
+        runtime=trial.bound_runtime.traits.file_globs if trial.bound_runtime else (),
     )
-    outcome = judge(bench.case, expectation, ended, view)
-    if bench.machine.is_host or outcome.state is not State.PASSED:
+    outcome = judge(trial.case, expectation, ended, process)
+    if trial.machine.is_host or outcome.state is not State.PASSED:
         return outcome
     # Nobody may take an emulator for the system itself.
-    title = bench.machine.title
+    title = trial.machine.title
     return replace(outcome, summary=f"{outcome.summary} (by {title})", facts={**outcome.facts, "machine": title})
 
 
-def _run_consumer(bench: Bench, ready: Installed, start: Start) -> tuple[ConsumerRun, ProcessView | None]:
+def _run_consumer(trial: Trial, ready: Installed, start: Start) -> tuple[ConsumerRun, SeenProcess | None]:
     """Run the consumer, and read what it and the driver wrote."""
-    script, path, environment, situation = _script(bench), bench.machine.path, ready.environment, bench.situation
+    script, path, environment, situation = _script(trial), trial.machine.path, ready.environment, trial.situation
     out, seen = ready.answers / "result.json", ready.answers / "seen.json"
     seen.unlink(missing_ok=True)
-    arguments = ["--cases", path(bench.data()), "--out", path(out), *bench.consumer_words()]
+    arguments = ["--cases", path(trial.data()), "--out", path(out), *trial.consumer_words()]
     if start.program:
         argv: Sequence[str | Path] = [start.program, *arguments]
     else:
@@ -178,39 +179,39 @@ def _run_consumer(bench: Bench, ready: Installed, start: Start) -> tuple[Consume
         driver += [word for folder in start.folders for word in ("--site", path(folder))]
         driver += ["--read-only", path(environment.site)] if situation.unprivileged else []
         runs = [start.archive, path(DRIVER)] if start.archive else [path(DRIVER)]
-        argv = bench.machine.argv(
+        argv = trial.machine.argv(
             environment.python, start.flag, *runs, *driver, *situation.action, "--", path(script), *arguments
         )
     ended = run_consumer(
         argv,
-        name=Path(bench.scenario.script).name or bench.config.document.verify.python,
+        name=Path(trial.scenario.script).name or trial.config.document.verify.python,
         result=out,
         cwd=ready.home,
         env={**consumer_environment(environment.python, ready.home), **situation.environment, **start.variables},
-        log=bench.log,
+        log=trial.log,
         user=NOBODY if situation.unprivileged and is_root() else None,
-        advice=bench.crash_advice,
-        machine=bench.machine,
+        advice=trial.crash_advice,
+        machine=trial.machine,
     )
-    keep_compiled(bench, ready)
-    libraries = tuple(str(bench.machine.local(name)) for name in ended.result.libraries)
+    keep_compiled(trial, ready)
+    libraries = tuple(str(trial.machine.local(name)) for name in ended.result.libraries)
     ended = replace(ended, result=msgspec.structs.replace(ended.result, libraries=libraries))
     with failing_at("load"):
-        return ended, None if start.program else _view(bench, seen, ended.status)
+        return ended, None if start.program else _read_seen(trial, seen, ended.status)
 
 
-def _view(bench: Bench, path: Path, status: int) -> ProcessView:
+def _read_seen(trial: Trial, path: Path, status: int) -> SeenProcess:
     """What the driver wrote, by our names of files. Raises InputError when it wrote nothing."""
     try:
-        seen = msgspec.json.decode(path.read_bytes(), type=ProcessView)
+        seen = msgspec.json.decode(path.read_bytes(), type=SeenProcess)
     except (OSError, *DECODE_ERRORS) as error:
         raise InputError(
             f"the consumer's process {ending(status)} before its libraries could be listed",
-            where=str(_script(bench)),
+            where=str(_script(trial)),
             advice="End the script with sys.exit(status), not with os._exit() or by a signal.",
         ) from error
     search_path, libraries = (
-        tuple(str(bench.machine.local(name)) for name in names) for names in (seen.path, seen.libraries)
+        tuple(str(trial.machine.local(name)) for name in names) for names in (seen.path, seen.libraries)
     )
     return msgspec.structs.replace(seen, path=search_path, libraries=libraries)
 

@@ -23,13 +23,13 @@ from latebind.system.files import sha256
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
-from latebind.verify.cases.installers import consumer_environment, installer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
-from latebind.verify.run.supply import Environment, empty_environment, runtime_libraries
+from latebind.verify.run.installers import consumer_environment, installer_environment
+from latebind.verify.run.shared import Environment, empty_environment, runtime_libraries
 from loadcheck.facts import ZipReader
 
 if TYPE_CHECKING:
-    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.trial import Trial
 
 
 _ONLOAD = Path(__file__).with_name("inside") / "onload.py"
@@ -62,23 +62,23 @@ class Installed:
     """Those of the wheels, by their names in them."""
 
 
-def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
+def make_environment(trial: Trial, wheels: list[Artifact]) -> Installed:
     """Make the environment of a test case. Raises NotRun or LatebindError."""
-    situation, machine = bench.situation, bench.machine
-    python = choose(bench.interpreters, public=situation.unprivileged and is_root(), shared=situation.layout in _SHARED)
-    home, answers = bench.work / "home", bench.work / "answers"
+    situation, machine = trial.situation, trial.machine
+    python = choose(trial.interpreters, public=situation.unprivileged and is_root(), shared=situation.layout in _SHARED)
+    home, answers = trial.work / "home", trial.work / "answers"
     for folder in (home, answers):
         folder.mkdir(parents=True, exist_ok=True)
     if machine.is_host:
         machine = msgspec.structs.replace(machine, python=python.path, python_version=python.version)
-    tool, folder = bench.supply.installer_for(machine), bench.work / situation.folder
+    tool, folder = trial.shared.installer_for(machine), trial.work / situation.folder
     if situation.link_mode:
         tool = dataclasses.replace(tool, link_mode=situation.link_mode)
-    environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
-    _fill(bench, environment, wheels)
-    _share_byte_code(bench, environment, bench.supply.give_byte_code)
+    environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=trial.log)
+    _fill(trial, environment, wheels)
+    _share_byte_code(trial, environment, trial.shared.give_byte_code)
     files = _list_files(environment.site, wheels)
-    library = _break_runtime(bench, environment)
+    library = _break_runtime(trial, environment)
     if situation.unprivileged:
         lock(environment.root)
         hand_over(home, answers)
@@ -86,89 +86,89 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
     return Installed(environment=environment, home=home, answers=answers, prefix=prefix, library=library, files=files)
 
 
-def _share_byte_code(bench: Bench, environment: Environment, share: Callable[..., None]) -> None:
+def _share_byte_code(trial: Trial, environment: Environment, share: Callable[..., None]) -> None:
     """Give or keep byte-code, unless the scenario moves packages, or has files that are not links into uv's cache."""
-    if bench.situation.layout in _AS_INSTALLED and not bench.situation.link_mode:
-        share(environment, ours=_names(bench))
+    if trial.situation.layout in _AS_INSTALLED and not trial.situation.link_mode:
+        share(environment, ours=_names(trial))
 
 
-def _names(bench: Bench) -> list[str]:
+def _names(trial: Trial) -> list[str]:
     """The distributions of the project."""
-    return [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
+    return [name for package in trial.config.packages if (name := trial.config.wheel_name(package))]
 
 
-def upgrade(bench: Bench, ready: Installed) -> None:
+def upgrade(trial: Trial, ready: Installed) -> None:
     """Put the test case's runtime in place of the one that was installed first."""
-    ready.environment.install([f"{bench.case.runtime}=={bench.case.version}"], log=bench.log)
-    _share_byte_code(bench, ready.environment, bench.supply.give_byte_code)
+    ready.environment.install([f"{trial.case.runtime}=={trial.case.version}"], log=trial.log)
+    _share_byte_code(trial, ready.environment, trial.shared.give_byte_code)
 
 
-def keep_compiled(bench: Bench, ready: Installed) -> None:
+def keep_compiled(trial: Trial, ready: Installed) -> None:
     """Keep what the consumer's Python compiled for the other test cases of the run."""
-    _share_byte_code(bench, ready.environment, bench.supply.keep_byte_code)
+    _share_byte_code(trial, ready.environment, trial.shared.keep_byte_code)
 
 
-def is_left_out(bench: Bench, wheel: Artifact) -> bool:
+def is_left_out(trial: Trial, wheel: Artifact) -> bool:
     """Whether a wheel is not installed: another one that binds a runtime could replace the missing one."""
-    if not bench.situation.without:
+    if not trial.situation.without:
         return False
-    config = bench.config
+    config = trial.config
     binding = [config.wheel_name(name) for name in config.packages if config.runtime_of(name) is not None]
     return any(wheel.path.name.startswith(f"{distribution(name)}-") for name in binding)
 
 
-def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> None:
+def _fill(trial: Trial, environment: Environment, wheels: list[Artifact]) -> None:
     """Install the packages and what they need.
 
     Raises NotRun `no-distribution` when the index lacks what the test case needs apart from the packages; LatebindError
     when it has all of that: then the packages require something that nobody has.
     """
-    names = _names(bench)
-    links = wheels[0].path.parent if bench.situation.by_name else None
+    names = _names(trial)
+    links = wheels[0].path.parent if trial.situation.by_name else None
     try:
-        environment.install(_list_requirements(bench, wheels, names), links=links, ours=names, log=bench.log)
-        _replace_runtime(bench, environment)
+        environment.install(_list_requirements(trial, wheels, names), links=links, ours=names, log=trial.log)
+        _replace_runtime(trial, environment)
     except NotRun as error:
         if error.reason != "no-distribution":
             raise
-        if apart := _apart(bench):
-            environment.install(apart, log=bench.log)
+        if apart := _apart(trial):
+            environment.install(apart, log=trial.log)
         raise LatebindError(f"the packages cannot be installed from the index: {error.message}") from error
 
 
-def _list_requirements(bench: Bench, wheels: list[Artifact], names: list[str]) -> list[str]:
+def _list_requirements(trial: Trial, wheels: list[Artifact], names: list[str]) -> list[str]:
     """What to install: files of dist/ by path and the runtime by name; or only what a user would type."""
-    if not bench.situation.by_name or bench.bound_runtime is None:
+    if not trial.situation.by_name or trial.bound_runtime is None:
         files = [str(wheel.path) for wheel in wheels]
-        return files if _is_too_old(bench) else [*files, *_apart(bench)]
-    wheel, main_wheel = bench.config.packages[bench.package].wheel, bench.config.wheel_name(bench.package)
-    extra = "" if wheel is not None and wheel.runtime == "required" else f"[{bench.bound_runtime.traits.python.extra}]"
-    version = bench.config.project.version  # keeps an index's package of the same name out; a user would not write it
+        return files if _is_too_old(trial) else [*files, *_apart(trial)]
+    wheel, main_wheel = trial.config.packages[trial.package].wheel, trial.config.wheel_name(trial.package)
+    extra = "" if wheel is not None and wheel.runtime == "required" else f"[{trial.bound_runtime.traits.python.extra}]"
+    version = trial.config.project.version  # keeps an index's package of the same name out; a user would not write it
     return [f"{name}{extra if name == main_wheel else ''}=={version}" for name in names]
 
 
-def _is_too_old(bench: Bench) -> bool:
+def _is_too_old(trial: Trial) -> bool:
     """Whether the test case's runtime is one that a wheel which requires the runtime does not admit."""
-    return bench.scenario.versions == "below"
+    return trial.scenario.versions == "below"
 
 
-def _replace_runtime(bench: Bench, environment: Environment) -> None:
+def _replace_runtime(trial: Trial, environment: Environment) -> None:
     """Uninstall the runtime that a wheel requires, where the test case has another one or none, and install its own.
 
     Distributions of a runtime have files in common: to uninstall one of them takes files of the others, too, so that
     all are uninstalled.
     """
-    if bench.bound_runtime is None or bench.situation.by_name:
+    if trial.bound_runtime is None or trial.situation.by_name:
         return
-    apart = _apart(bench)
+    apart = _apart(trial)
     wanted = {canonicalize_name(Requirement(text).name) for text in apart}
-    suppliers = {canonicalize_name(name) for name in bench.bound_runtime.traits.python.extras.values()}
+    suppliers = {canonicalize_name(name) for name in trial.bound_runtime.traits.python.extras.values()}
     installed = suppliers & environment.list_distributions()
     unwanted = installed - wanted
     if unwanted:
-        _uninstall(environment, sorted(installed), bench.log)
-    if apart and (unwanted or _is_too_old(bench)):
-        environment.install(apart, log=bench.log)
+        _uninstall(environment, sorted(installed), trial.log)
+    if apart and (unwanted or _is_too_old(trial)):
+        environment.install(apart, log=trial.log)
 
 
 def _uninstall(environment: Environment, names: Sequence[str], log: Path) -> None:
@@ -180,11 +180,11 @@ def _uninstall(environment: Environment, names: Sequence[str], log: Path) -> Non
         raise LatebindError(f"{remaining[0]} is still there after uv uninstalled it")
 
 
-def _apart(bench: Bench) -> list[str]:
+def _apart(trial: Trial) -> list[str]:
     """What a test case needs apart from the packages: the runtime, and what its consumer requires."""
-    version = bench.situation.first or bench.case.version
-    runtime = [f"{bench.case.runtime}=={version}"] if version else []
-    return [*runtime, *bench.config.document.verify.python_requires, *bench.situation.also]
+    version = trial.situation.first or trial.case.version
+    runtime = [f"{trial.case.runtime}=={version}"] if version else []
+    return [*runtime, *trial.config.document.verify.python_requires, *trial.situation.also]
 
 
 def _list_files(site: Path, wheels: list[Artifact]) -> dict[str, Path]:
@@ -195,13 +195,13 @@ def _list_files(site: Path, wheels: list[Artifact]) -> dict[str, Path]:
     return {name: place for wheel in wheels for name, place in list_installed(site, wheel.path)}
 
 
-def _break_runtime(bench: Bench, environment: Environment) -> str:
+def _break_runtime(trial: Trial, environment: Environment) -> str:
     """Break the installed runtime as the scenario asks; return its path as the consumer's system names it."""
-    if bench.bound_runtime is None or not bench.case.version or bench.scenario.versions == "below":
+    if trial.bound_runtime is None or not trial.case.version or trial.scenario.versions == "below":
         return ""
-    libraries = runtime_libraries(bench.bound_runtime, environment.site, bench.case.target)
-    bench.situation.break_files(libraries)
-    return bench.machine.path(libraries[0])
+    libraries = runtime_libraries(trial.bound_runtime, environment.site, trial.case.target)
+    trial.situation.break_files(libraries)
+    return trial.machine.path(libraries[0])
 
 
 def disturbances(ready: Installed, log: Path) -> list[str]:

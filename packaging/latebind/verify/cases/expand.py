@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -14,9 +13,11 @@ from latebind.backend.targets import Rid, Target, other_processor, target
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.model import Case
-from latebind.verify.cases.consumer import Consumer, find_wanted, name_consumers
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, ForOtherPythons, Question
-from latebind.verify.cases.scenarios import COMPUTING, IN_C, PYTHON, SCENARIOS, Need, Scenario
+from latebind.verify.cases.scenarios import COMPUTING, IN_C, SCENARIOS
+from latebind.verify.run.consumer import Consumer, find_wanted, name_consumers
+from latebind.verify.run.index import BELOW_FLOOR, EACH_MINOR, Answers, ForOtherPythons, Question
+from latebind.verify.run.native import STAND_IN_SOURCES
+from latebind.verify.run.scenario import PYTHON, Need, Scenario
 
 if TYPE_CHECKING:
     from latebind.config.plugin import EpConfig
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 _USUAL = ("minimum", EACH_MINOR, "latest")
 """The versions of a runtime that are verified when the configuration names none."""
-STAND_IN_SOURCES = Path(__file__).parent.parent / "standin"
-"""The stand-ins for runtimes: libraries of latebind's own for machines that run no real one."""
 STAND_IN = "stand-in"
 """What test cases call one in the runtime's place."""
 

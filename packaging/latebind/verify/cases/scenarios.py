@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from latebind.config.reader import nearest
 from latebind.errors import ConfigError, LatebindError
 from latebind.verify.cases import situations as given
-from latebind.verify.cases.layouts import LAYOUTS, RUNNING
-from latebind.verify.cases.situations import ORDINARY, SetUp, Situation
+from latebind.verify.run.scenario import DOTNET, EVERY_SYSTEM, ORDINARY, PYTHON, Scenario, SetUp, Situation
 from loadcheck import System
 
 if TYPE_CHECKING:
     from latebind.config.verification import VerifyOwn
 
-PYTHON, DOTNET = "python", "dotnet-build"
 LOADER, NPM_LOADER = "c-loader", "c-loader-npm"
 """A program of latebind's own in C that loads each native library of the wheels, or of npm's packages."""
 C_NUPKG = "c-nupkg"
@@ -27,106 +24,7 @@ CMAKE, PKG_CONFIG = "sdk-cmake", "sdk-pkg-config"
 """A program in C or C++ that CMake or pkg-config finds an unpacked SDK archive for."""
 IN_C = (C_NUPKG, CMAKE)
 """Programs of the project that are built here for other machines, which need no Python for them."""
-FILES = tuple(consumer.name for consumer in LAYOUTS if consumer.start == "nothing")
-"""Consumers that are built and not run: any machine with an SDK can try them for every target."""
 _UNIX: tuple[System, ...] = ("linux", "macos")
-EVERY_SYSTEM: tuple[System, ...] = ("linux", "macos", "windows")
-SAMPLE = 25
-"""How many cases a consumer computes where another test case computes all of them."""
-
-Need = Literal[
-    "",
-    "code that binds",
-    "a GPU distribution",
-    "a wheel that installs the runtime",
-    "a package that another one loads",
-    "another processor",
-    "an execution provider",
-    "a supplier's files",
-    "a runtime of several major versions",
-    "a runtime that opens more libraries",
-    "a runtime with a stand-in",
-    "a version that can be changed",
-    "a distribution",
-]
-Required = Literal["no", "where it is tried", "for every target", "in place of others"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
-    """One way in which a package is tried.
-
-    A negative scenario expects that loading fails and that the error message holds every part of `says`, in which
-    placeholders such as {minimum}, {title}, {dist}, {path} and {version} are replaced (`Bench.values()`).
-    """
-
-    name: str
-    title: str
-    set_up: SetUp | Situation = ORDINARY
-    """What differs from a clean environment with the packages and the runtime in it."""
-    says: tuple[str, ...] = ()
-    versions: Literal["all", "latest", "below", "none"] = "latest"
-    """Which runtime versions it is tried with: all that are configured, the last, the newest below the floor (of an
-    execution provider: below its minimum, and its excepted ones)."""
-    consumers: tuple[str, ...] = (PYTHON, DOTNET)
-    """Their names; `applications` and `layouts` stand for those that say so themselves (`Consumer.is_application`,
-    `Consumer.is_layout`)."""
-    systems: tuple[System, ...] = EVERY_SYSTEM
-    """Where it exists at all; elsewhere there is no such test case."""
-    needs: Need = ""
-    """What the project, its runtime or its target must have; without it there is no such test case."""
-    required: Required = "no"
-    """Whether the gate asks for it when the configuration does not say; the last: where no other shows computing."""
-    emulated: bool = True
-    """Whether an emulated machine can run it; otherwise it is *not run* there."""
-    computes: bool = True
-    """Whether the consumer runs; otherwise its files are checked."""
-    sandboxed: bool = False
-    """Whether it changes the system itself, which only an emulated one may suffer."""
-    named: bool = False
-    """Whether the consumer gets the runtime's path, so that none has to be installed."""
-    synthetic: bool = False
-    """Whether a compiled stand-in takes the runtime's place, since no real package can show it."""
-    provider: bool = False
-    """Whether an execution provider is tried in it, which never looks for a runtime itself."""
-    script: str = ""
-    """A Python consumer of latebind's own, which runs instead of the project's."""
-    c_host: bool = False
-    """Whether latebind's own program in C runs instead of the project's consumer (`HOSTS`, in an ecosystem)."""
-    without_runtime: bool = False
-    """Whether a project that binds no runtime is tried in it."""
-    widened: bool = False
-    """Whether `--all` adds other interpreters and other distributions of the runtime."""
-    loads_alone: bool = False
-    """Whether each native library of the wheels is also loaded alone, and must change nothing in the process."""
-    glue: bool = False
-    """Whether it exists only for machines of the level glue, which run no runtime."""
-    of_sources: bool = False
-    """Whether it is about sources, which are the same for all targets: this machine tries it for its own, whatever
-    scenarios a project chooses."""
-    in_c: tuple[System, ...] = ()
-    """Where those machines try it, too: with programs in C, and a stand-in for the runtime (`standin/`)."""
-    rare: bool = False
-    """Whether only `--all` tries it."""
-    supplier: str = ""
-    """The supplier of the runtime whose file names and folders are tried, as the runtime's preset calls it."""
-    slow: bool = False
-    """Whether it takes so long that it starts before the others."""
-
-    @property
-    def negative(self) -> bool:
-        """Whether a failure is expected."""
-        return bool(self.says)
-
-    @property
-    def proves(self) -> bool:
-        """Whether passing shows that something was loaded and computed."""
-        return self.computes and not self.negative
-
-    @property
-    def sample(self) -> int:
-        """How many cases are computed, evenly spread; 0 for all of them."""
-        return 0 if self.versions == "all" else SAMPLE
 
 
 def _ok(name: str, title: str, set_up: SetUp | Situation = ORDINARY, **fields: object) -> Scenario:
@@ -153,10 +51,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("works", "loads and computes what is expected", versions="all", required="for every target",
         without_runtime=True, provider=True, widened=True, loads_alone=True, consumers=_APPLICATIONS),
     _ok("consumed", "loads and computes a sample in each kind of application that uses packages",
-        consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG, CMAKE, PKG_CONFIG, "layouts"),
+        consumers=("dotnet layouts", C_NUPKG, CMAKE, PKG_CONFIG, "layouts"),
         without_runtime=True, provider=True, required="in place of others", in_c=EVERY_SYSTEM),
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
-        computes=False, consumers=FILES, without_runtime=True, provider=True),
+        computes=False, consumers=("files",), without_runtime=True, provider=True),
     _ok("loads-in-c", "a program in C loads each library, finds the names that it exports, and unloads it, twice",
         versions="none", computes=False, consumers=(LOADER, NPM_LOADER), glue=True, without_runtime=True,
         provider=True),

@@ -1,15 +1,30 @@
-"""Selects test cases: the patterns of `-k` and the shares of `--shard`."""
+"""Selects test cases: by the patterns of `-k`, by shares, and for the matrix of GitHub's jobs, which each have one."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
+from math import ceil
+from typing import Any
 
+from latebind.backend.targets import Rid, target
+from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.model import Case
+from latebind.text import plural
+from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, is_too_old, list_lines
+from latebind.verify.run.index import Answers
 
+MAX_JOBS = 256
+"""Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""
+MAX_BYTES = 1_000_000
+"""All outputs of one job, "approximated based on UTF-16" (docs.github.com, "Passing information between jobs")."""
+_MINOR = re.compile(r"3\.\d+")
+CASES_PER_JOB = 40
+"""They take some minutes, about as long as setting up a runner."""
 _EXPRESSION = re.compile(r"[\s()]")
 _SHARE = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 _ADVICE = (
@@ -65,3 +80,88 @@ def in_shard(case: Case, index: int, count: int) -> bool:
     different times, each test case is still run by one of them.
     """
     return int.from_bytes(sha256(case.id.encode()).digest()[:8], "big") % count == index - 1
+
+
+def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs: int = MAX_JOBS) -> dict[str, Any]:
+    """`{"include": [{"target", "runner", "shard", "python", "pythons", "args"}]}`, one entry for each job.
+
+    A target has no job for a Python that does not exist for it. `pythons` are all that do, one a line, with the job's
+    own Python last, as actions/setup-python takes them.
+
+    The number of shares follows from the configuration alone. A new version in the index changes the size of a share,
+    never which test cases are run: each job selects its own by their ids.
+
+    Raises InputError for an invalid Python version, when even one job for each target and Python is too many, and when
+    the text is over GitHub's limit.
+    """
+    strange = [text for text in pythons if not _MINOR.fullmatch(text)]
+    if strange:
+        raise InputError(
+            f"{strange[0]!r} is not a minor version of Python 3", where="--python", advice="Write it as 3.12."
+        )
+    hosted = [rid for rid in rids if target(rid).runner]  # GitHub has no machine for the others
+    counts = {
+        (rid, python): max(1, len(cases_of(config, rid, python)))
+        for rid in hosted
+        for python in pythons
+        if not is_too_old(python, target(rid))
+    }
+    if len(counts) > max_jobs:
+        raise InputError(
+            f"{plural(len(hosted), 'target')} and {plural(len(pythons), 'Python')} need at least {len(counts)} jobs, "
+            f"more than {max_jobs}",
+            where="matrix",
+            advice="Make several matrices: name fewer targets with --target, or fewer Pythons with --python.",
+        )
+    shares = _shares(counts, max_jobs)
+    document = {
+        "include": [
+            _job(rid, python, index, shares[rid, python])
+            for rid, python in counts
+            for index in range(1, shares[rid, python] + 1)
+        ]
+    }
+    size = len(matrix_json(document).encode("utf-16-le"))
+    if size > MAX_BYTES:
+        raise InputError(
+            f"the matrix has {size:,} bytes as GitHub counts them, more than {MAX_BYTES:,}",
+            where="matrix",
+            advice="Allow fewer jobs: --max-jobs N.",
+        )
+    return document
+
+
+def cases_of(config: Config, rid: Rid, python: str) -> tuple[ConfiguredCase, ...]:
+    """The test cases of a target on its own machine with that Python, as far as they are known without the index."""
+    others = tuple(minor for minor in config.document.verify.pythons if minor != python)
+    extent = Extent(pythons={rid: python}, home=rid, others=others, everything=True)
+    return expand_cases(list_lines(config, [rid], extent), Answers())
+
+
+def matrix_json(document: Mapping[str, Any]) -> str:
+    """One line, as an output of a job must be."""
+    return json.dumps(document, separators=(",", ":")) + "\n"
+
+
+def _shares(counts: Mapping[tuple[Rid, str], int], max_jobs: int) -> dict[tuple[Rid, str], int]:
+    """How many jobs share each target's test cases: enough to keep them small, and at most `max_jobs` in all."""
+    size = CASES_PER_JOB
+    while True:
+        shares = {key: ceil(number / size) for key, number in counts.items()}
+        if sum(shares.values()) <= max_jobs:
+            return shares
+        size += 1
+
+
+def _job(rid: Rid, python: str, index: int, number: int) -> dict[str, str]:
+    share = f"{index}/{number}"
+    arguments = ["verify", "--all", "--target", rid, *(["--shard", share] if number > 1 else [])]
+    others = [minor for minor in target(rid).pythons if minor != python]
+    return {
+        "target": rid,
+        "runner": target(rid).runner,
+        "shard": share,
+        "python": python,
+        "pythons": "\n".join([*others, python]),
+        "args": " ".join(arguments),
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, TypeAlias
 
@@ -14,6 +15,7 @@ from packaging.version import Version
 
 from latebind.errors import INPUT_ERRORS, NOT_RUN_REASONS, InputError
 from latebind.model import Artifact, Case, CaseKind, Outcome, State, list_passes
+from latebind.registry import collect
 from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import plural
 from latebind.verify.cases.scenarios import SCENARIOS
@@ -29,6 +31,12 @@ LOG_BYTES = 64 << 20
 """A consumer in a loop could fill the disk; a report is copied between machines."""
 _HASH = r"^[0-9a-f]{64}$"
 _ADVICE = "Run latebind verify, or give a verify.json that it wrote."
+
+
+@cache
+def list_reasons() -> Mapping[str, str]:
+    """The closed list of reasons for which a test case or a step may be *not run*, and what each of them means."""
+    return {**{name: meaning for name, meaning, _ in collect("files", "REASONS")}, **NOT_RUN_REASONS}
 
 
 class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -120,7 +128,7 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return "no test case was run"
         if not proofs:
             return "no test case that loads the library was selected"
-        reasons = sorted({NOT_RUN_REASONS[result.reason] for result in proofs if result.outcome is State.NOT_RUN})
+        reasons = sorted({list_reasons()[result.reason] for result in proofs if result.outcome is State.NOT_RUN})
         why = "; ".join(reasons) or "none of the machines runs the real runtime"
         return f"no test case that loads the library could run: {why}"
 
@@ -209,7 +217,7 @@ def _row_problem(result: CaseResult, machines: int) -> str:
     log = PurePosixPath(result.log)
     if result.id != result.case.id:
         return f"the id {result.id} does not match its test case"
-    if result.outcome is State.NOT_RUN and result.reason not in NOT_RUN_REASONS:
+    if result.outcome is State.NOT_RUN and result.reason not in list_reasons():
         return f"{result.id}: {result.reason!r} is not a known reason"
     if not all(0 <= index < machines for index in (result.machine, *(end.machine for end in result.elsewhere))):
         return f"{result.id} names a machine that does not exist"
@@ -239,9 +247,9 @@ def verify_schema() -> dict[str, Any]:
             part["required"] = list(part["properties"])
     parts["CaseResult"] |= {
         "if": {"properties": {"outcome": {"const": State.NOT_RUN.value}}},
-        "then": {"properties": {"reason": {"enum": list(NOT_RUN_REASONS)}}},
+        "then": {"properties": {"reason": {"enum": list(list_reasons())}}},
     }
-    reasons = "; ".join(f"{key}: {meaning}" for key, meaning in NOT_RUN_REASONS.items())
+    reasons = "; ".join(f"{key}: {meaning}" for key, meaning in list_reasons().items())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "latebind verify report",

@@ -172,9 +172,9 @@ def report_markdown(view: View) -> str:
         heading += ["", f"Verification failed: {markdown_text(view.problem, _LONGEST)}."]
     heading += [line for text in view.news for line in ("", markdown_text(text, _SENTENCE))]
     lines = [*heading, *_failures(view), *_lacks(view), *_legend(view)]
-    for group in view.groups:
-        for grid in group.grids:
-            title = markdown_text(f"{group.kind}, {group.consumer}: {grid.title}", _SENTENCE)
+    for kind, consumer, grids in view.groups:
+        for grid in grids:
+            title = markdown_text(f"{kind}, {consumer}: {grid.title}", _SENTENCE)
             lines += ["", f"### {title}", "", *_table(grid)]
     document, omitted = "\n".join(lines) + "\n", 0
     for block in (_packages(view), _cases(view), *_out_of_scope(view)):

@@ -12,11 +12,11 @@ import msgspec
 from packaging.version import InvalidVersion, Version
 
 from latebind.backend.targets import Rid, targets
-from latebind.errors import NOT_RUN_REASONS
 from latebind.model import State
+from latebind.registry import collect
 from latebind.text import plural, printable
 from latebind.verify.cases.scenarios import SCENARIOS
-from latebind.verify.report.data import NEWER_THAN, CaseResult, Report
+from latebind.verify.report.data import NEWER_THAN, CaseResult, Report, list_reasons
 
 _BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
 """Scenarios with a table of versions of their own."""
@@ -29,10 +29,6 @@ _ELSEWHERE = ("no-machine", "not-emulated")
 """Reasons that only another machine changes."""
 _KIT = "latebind verify --kit DIR, and one command there"
 _WHATS = {
-    "no-dotnet": "a .NET SDK",
-    "no-sdk": "a .NET SDK, 8.0 or newer",
-    "no-mono": "Mono with the reference assemblies of .NET Framework",
-    "no-node": "Node.js with npm",
     "no-program": "the programs that their summaries name",
     "no-index": "a package index that can be reached",
     "no-distribution": "versions that the index has for this Python and target",
@@ -45,7 +41,7 @@ _WHATS = {
     "no-sandbox": "an emulated machine",
     "not-built": "the packages that were not made",
 }
-"""By reason; for one that is not here, nothing would."""
+"""By reason, apart from those of ecosystems; for others, nothing would."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,22 +75,13 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """All of one package kind and consumer."""
-
-    kind: str
-    consumer: str
-    grids: tuple[Grid, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """What every form of a report shows, as printable text."""
 
     report: Report
     rows: tuple[Row, ...]
-    groups: tuple[Group, ...]
-    """With consumers and targets in the order of the report and versions in their own order."""
+    groups: tuple[tuple[str, str, tuple[Grid, ...]], ...]
+    """The tables of each package kind and consumer; these and targets are in the order of the report."""
     count: str
     """How many test cases ended in each state, and why some were not run."""
     lacks: tuple[str, ...]
@@ -134,7 +121,7 @@ def view_of(report: Report) -> View:
     return View(
         report=shown,
         rows=rows,
-        groups=tuple(Group(kind=kind, consumer=name, grids=_grids(own)) for (kind, name), own in by_consumer.items()),
+        groups=tuple((kind, name, _grids(own)) for (kind, name), own in by_consumer.items()),
         count=report_count(shown),
         lacks=tuple(_list_lacks(shown.cases)),
         problem=shown.problem,
@@ -174,7 +161,7 @@ def words(report: Report, result: CaseResult) -> str:
 def _describe_end(result: CaseResult, machines: Sequence[str]) -> str:
     if result.outcome is State.NOT_RUN:
         headline = result.summary.partition("\n")[0].partition(": ")[0]
-        why = synopsis(headline) or NOT_RUN_REASONS.get(result.reason, "")
+        why = synopsis(headline) or list_reasons().get(result.reason, "")
         text = f"not run: {result.reason} ({why})"
     else:
         text = result.reason if result.outcome is State.FAILED else result.summary
@@ -267,4 +254,5 @@ def _name_lack(result: CaseResult) -> tuple[str, str]:
     if result.reason in _ELSEWHERE:
         platform, processor = targets().get(Rid(result.target)), ", ".join(result.target.split("-")[1:])
         return f"{_SYSTEMS[platform.system]} ({processor})" if platform else result.target, _KIT
-    return _WHATS.get(result.reason) or f"nothing: {NOT_RUN_REASONS.get(result.reason, result.reason)}", ""
+    whats = {**_WHATS, **{name: what for name, _, what in collect("files", "REASONS")}}
+    return whats.get(result.reason) or f"nothing: {list_reasons().get(result.reason, result.reason)}", ""

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from latebind.compilers import dotnet
 from latebind.compilers.interpreters import list_closed_folders
-from latebind.errors import LatebindError, NotRun
-from latebind.system.run import run
-
-if TYPE_CHECKING:
-    from latebind.verify.run.bench import Bench
+from latebind.errors import NotRun
 
 NOBODY = 65534
 """The user and group that own nothing, by the number that Linux and macOS count down to (nobody is -2 on macOS)."""
@@ -59,33 +52,3 @@ def hand_over(*folders: Path) -> None:
     if is_root():
         for folder in folders:
             os.chown(folder, NOBODY, NOBODY)
-
-
-def lock_application(
-    bench: Bench, out: Path, answers: Path, library: Path | None, environment: Mapping[str, str]
-) -> int | None:
-    """Lock a .NET application as its situation asks, prove it, and return the user that runs it: None is this one.
-
-    `out` is the application's folder, `library` the runtime's in it, `answers` where the consumer writes.
-
-    Raises NotRun (`no-access`) where another user cannot reach what it needs, LatebindError when something is not
-    denied that must be.
-    """
-    if not bench.situation.unprivileged:
-        return None
-    user = NOBODY if is_root() else None
-    if user is not None:
-        assert_reached(out / "application", dotnet.find(environment).resolve(), bench.data())
-    if bench.situation.unreadable and library is not None:
-        library.chmod(0)
-        _assert_denied(["head", "-c", "1", library], user, f"{library} can be read")
-    lock(out)
-    _assert_denied(["touch", out / "probe"], user, f"{out} can be written to")
-    hand_over(bench.work / "home", answers)
-    return user
-
-
-def _assert_denied(argv: list[str | Path], user: int | None, otherwise: str) -> None:
-    if run(argv, user=user, check=False).returncode == 0:
-        who = "this user" if user is None else f"user {user}"
-        raise LatebindError(f"{otherwise} by {who}: this file system ignores permissions")

@@ -19,14 +19,14 @@ from latebind.verify.run.protocol import (
     NOTHING_LOADED,
     SOME_FAILED,
     ConsumerRun,
-    ProcessView,
     Recorded,
+    SeenProcess,
     with_output,
 )
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.scenarios import Scenario
-    from latebind.verify.run.bench import Bench, Phase
+    from latebind.verify.run.scenario import Scenario
+    from latebind.verify.run.trial import Phase, Trial
 
 _SHOWN_FAILURES = 5
 _AT_EXIT = "A destructor, an exit handler or a thread that still runs crashes while the process ends."
@@ -64,16 +64,16 @@ class Expectation:
     """Globs of the runtime's file names: these must come from `roots` even where others need not."""
 
 
-def judge(case: Case, expectation: Expectation, ended: ConsumerRun, view: ProcessView | None = None) -> Outcome:
-    """Whether a consumer did what is expected; `view` is its process as the driver saw it."""
+def judge(case: Case, expectation: Expectation, ended: ConsumerRun, seen: SeenProcess | None = None) -> Outcome:
+    """Whether a consumer did what is expected; `seen` is its process as the driver saw it."""
     if expectation.scenario.negative:
         loading, computing = _check_refusal(expectation, ended), []
     else:
         loading = _find_load_failures(ended)
         computing = _find_failed_cases(ended, expectation, quiet=bool(loading))
         loading += _find_misplaced(case, ended, expectation, quiet=bool(loading or computing))
-    if view is not None:
-        loading += _find_leftovers(view, expectation, target(case.target).preload)
+    if seen is not None:
+        loading += _find_leftovers(seen, expectation, target(case.target).preload)
     if loading or computing:
         phase: Phase = "load" if loading else "inference"
         return Outcome(case=case, state=State.FAILED, reason="\n".join(loading + computing), facts={"phase": phase})
@@ -83,29 +83,29 @@ def judge(case: Case, expectation: Expectation, ended: ConsumerRun, view: Proces
     return _summarize(case, expectation, ended)
 
 
-def expect(bench: Bench, ended: ConsumerRun, library: str, *roots: Path) -> Expectation:
+def expect(trial: Trial, ended: ConsumerRun, library: str, *roots: Path) -> Expectation:
     """What a test case asks of its consumer; `library` is the runtime's file as the consumer has it."""
     return Expectation(
-        scenario=bench.scenario,
+        scenario=trial.scenario,
         roots=tuple(map(str, roots)),
-        values=bench.values(library),
-        reference=bench.reference(ended.result),
-        at_least=bench.at_least(),
-        is_sample=bool(bench.sample),
-        binds=tuple(map(bench.shorten, bench.binds())),
-        copies=bench.situation.copies,
+        values=trial.values(library),
+        reference=trial.reference(ended.result),
+        at_least=trial.at_least(),
+        is_sample=bool(trial.sample),
+        binds=tuple(map(trial.shorten, trial.binds())),
+        copies=trial.situation.copies,
     )
 
 
-def judge_program(bench: Bench, ended: ConsumerRun, library: str = "", *folders: Path) -> Outcome:
+def judge_program(trial: Trial, ended: ConsumerRun, library: str = "", *folders: Path) -> Outcome:
     """Judge a program whose libraries come from the test case's folder or `folders`.
 
     What it leaves out on purpose is listed in the report.
     """
-    expected = expect(bench, ended, library, bench.work, *folders)
+    expected = expect(trial, ended, library, trial.work, *folders)
     if expected.reference is not None:
         expected = replace(expected, reference=expected.reference - set(ended.result.out_of_scope))
-    return judge(bench.case, expected, ended)
+    return judge(trial.case, expected, ended)
 
 
 def _summarize(case: Case, expectation: Expectation, ended: ConsumerRun) -> Outcome:
@@ -184,19 +184,19 @@ def _inside(roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for root in roots for name in {root, str(Path(root).resolve())})
 
 
-def _find_leftovers(view: ProcessView, expectation: Expectation, preload: str) -> list[str]:
+def _find_leftovers(seen: SeenProcess, expectation: Expectation, preload: str) -> list[str]:
     """What a clean environment would not have: foreign entries of sys.path, libraries, variables."""
     inside_roots, root = _inside(expectation.roots), expectation.roots[0]
     inside = (*inside_roots, *(_inside((expectation.base,)) if expectation.base else ()))
-    problems = [f"{path} was mapped, from outside {root}" for path in view.libraries if not _is_in(path, inside)]
+    problems = [f"{path} was mapped, from outside {root}" for path in seen.libraries if not _is_in(path, inside)]
     problems += [
         f"{path}, a file of the runtime, was mapped from outside {root}"
-        for path in view.libraries
+        for path in seen.libraries
         if any(fnmatch(re.split(r"[\\/]", path)[-1].lower(), glob) for glob in expectation.runtime)
         and not _is_below(path, inside_roots)
     ]
-    problems += [f"{path} was on sys.path" for path in view.path if path not in _WORKING and not _is_in(path, inside)]
-    leaks = [name for name in view.variables if name.startswith("PYTHON") or name in (*_LEAKS, preload)]
+    problems += [f"{path} was on sys.path" for path in seen.path if path not in _WORKING and not _is_in(path, inside)]
+    leaks = [name for name in seen.variables if name.startswith("PYTHON") or name in (*_LEAKS, preload)]
     return problems + [f"the variable {name} was set" for name in leaks]
 
 

@@ -11,10 +11,11 @@ from latebind.model import Outcome, State
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run
 from latebind.text import ending, plural
-from latebind.verify.cases.machine import NOT_SUPPORTED
-from latebind.verify.run.bench import Bench, failing_at
-from latebind.verify.run.native import build_for, clean_environment
+from latebind.verify.run.installers import clean_environment
+from latebind.verify.run.machine import NOT_SUPPORTED
+from latebind.verify.run.native import build_for
 from latebind.verify.run.protocol import with_output
+from latebind.verify.run.trial import Trial, failing_at
 from loadcheck.facts import PEEK, read_images, sniff
 
 _SOURCE = Path(__file__).parent.parent / "loading"
@@ -24,28 +25,28 @@ _NAMES_AT_ONCE = 200
 """A command line of Windows has at most 32,767 characters."""
 
 
-def load_libraries(bench: Bench, *folders: Path) -> Outcome:
+def load_libraries(trial: Trial, *folders: Path) -> Outcome:
     """Compile the program, and load each library of the packages in these folders in a process of its own.
 
     Raises NotRun without a library that such a program can load, and where the machine cannot run it.
     """
-    rid = bench.case.target
+    rid = trial.case.target
     exports = {path: names for folder in folders for path, names in _list_libraries(folder)}
     if not exports:
         raise NotRun("not-built", f"the packages for {rid} have no library that a program in C can load")
     with failing_at("prepare"):
         platform = target(rid)
-        floor, musl = bench.config.floor(platform), f"-DMUSL={int(platform.libc == 'musl')}"
-        program = build_for(bench.machine, floor, _SOURCE, bench.work / "build", musl, log=bench.log)
-    problems = [text for library, names in exports.items() for text in _load(bench, program, library, names)]
-    facts = {"libraries": [path.relative_to(bench.work).as_posix() for path in exports], "machine": bench.machine.title}
+        floor, musl = trial.config.floor(platform), f"-DMUSL={int(platform.libc == 'musl')}"
+        program = build_for(trial.machine, floor, _SOURCE, trial.work / "build", musl, log=trial.log)
+    problems = [text for library, names in exports.items() for text in _load(trial, program, library, names)]
+    facts = {"libraries": [path.relative_to(trial.work).as_posix() for path in exports], "machine": trial.machine.title}
     if problems:
         facts["phase"] = "load"
-        return Outcome(case=bench.case, state=State.FAILED, reason="\n".join(problems), facts=facts)
+        return Outcome(case=trial.case, state=State.FAILED, reason="\n".join(problems), facts=facts)
     number = sum(map(len, exports.values()))
     libraries = "1 library loads and has its" if len(exports) == 1 else f"{len(exports)} libraries load and have their"
-    summary = f"{libraries} {plural(number, 'export')} (by {bench.machine.title})"
-    return Outcome(case=bench.case, state=State.PASSED, summary=summary, facts=facts)
+    summary = f"{libraries} {plural(number, 'export')} (by {trial.machine.title})"
+    return Outcome(case=trial.case, state=State.PASSED, summary=summary, facts=facts)
 
 
 def _list_libraries(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
@@ -58,13 +59,13 @@ def _list_libraries(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
             yield path, tuple(sorted(names))
 
 
-def _load(bench: Bench, program: Path, library: Path, names: Sequence[str]) -> Iterator[str]:
+def _load(trial: Trial, program: Path, library: Path, names: Sequence[str]) -> Iterator[str]:
     """What goes wrong with a library. Raises NotRun if the machine cannot run it."""
     for first in range(0, max(1, len(names)), _NAMES_AT_ONCE):
-        argv = bench.machine.argv(program, library, *names[first : first + _NAMES_AT_ONCE])
-        ended = run(argv, cwd=bench.work, env=clean_environment(), check=False, log=bench.log, limits=CASE_LIMITS)
+        argv = trial.machine.argv(program, library, *names[first : first + _NAMES_AT_ONCE])
+        ended = run(argv, cwd=trial.work, env=clean_environment(), check=False, log=trial.log, limits=CASE_LIMITS)
         if ended.returncode == NOT_SUPPORTED:
-            raise NotRun("not-emulated", with_output(f"{bench.machine.title} cannot load {library.name}", ended.output))
+            raise NotRun("not-emulated", with_output(f"{trial.machine.title} cannot load {library.name}", ended.output))
         if ended.returncode:
             yield with_output(f"{library.name}: the program in C {ending(ended.returncode)}", ended.output)
             return

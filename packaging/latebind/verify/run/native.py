@@ -5,7 +5,6 @@ With CMake for any target, by zig where that is not this machine, or with pkg-co
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterable, Mapping
@@ -20,14 +19,16 @@ from latebind.errors import InputError, NotRun
 from latebind.system.resources import folder as resource
 from latebind.system.run import run
 from latebind.templates import render
-from latebind.verify.cases.expand import STAND_IN_SOURCES
-from latebind.verify.run.supply import hash_parts
+from latebind.verify.run.installers import clean_environment
+from latebind.verify.run.shared import hash_parts
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.machine import Machine
-    from latebind.verify.run.bench import Bench
-    from latebind.verify.run.supply import Supply
+    from latebind.verify.run.machine import Machine
+    from latebind.verify.run.shared import Shared
+    from latebind.verify.run.trial import Trial
 
+STAND_IN_SOURCES = Path(__file__).parent.parent / "standin"
+"""The stand-ins for runtimes: libraries of latebind's own for machines that run no real one."""
 CONSUMER = "consumer"
 """The program that each of them makes."""
 _COMPILERS = {"C": ("cc", "gcc", "clang"), "C++": ("c++", "g++", "clang++")}
@@ -40,15 +41,6 @@ _ADVICE = (
     "If it may, also in several threads at once, write in its CMakeLists.txt: "
     "set_target_properties(consumer PROPERTIES LATEBIND_REENTRANT TRUE)"
 )
-
-
-def clean_environment() -> dict[str, str]:
-    """The caller's, without what changes how .NET and the system's loader search."""
-    return {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("LD_", "DYLD_", "NUGET_", "MONO_", "PYTHON")) and not key.endswith("_LIB_PATH")
-    }
 
 
 def build_for(machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:
@@ -129,7 +121,7 @@ def _find_program(names: Iterable[str]) -> Path | None:
 
 
 def share_program(  # noqa: PLR0913  # what is made, and for whom
-    bench: Bench,
+    trial: Trial,
     source: Path,
     packages: str,
     unpack: Callable[[Path], object],
@@ -143,35 +135,35 @@ def share_program(  # noqa: PLR0913  # what is made, and for whom
     Raises what they raise, and NotRun `no-main` for a program that cannot do what the scenario asks.
     """
     if alone:
-        folder, tree = bench.work / bench.situation.folder, bench.work / "build"
+        folder, tree = trial.work / trial.situation.folder, trial.work / "build"
         unpack(folder)
-        build(folder, tree, bench.log)
+        build(folder, tree, trial.log)
     else:
-        which = (bench.case.consumer, bench.case.target, packages)
-        folder = bench.supply.share(hash_parts(*which), bench.log, lambda aside, _: unpack(aside))
-        made = bench.supply.share(  # the folder of a tree may move: no program of it names one of its files
-            hash_parts(*which, str(bool(bench.situation.action))),
-            bench.log,
+        which = (trial.case.consumer, trial.case.target, packages)
+        folder = trial.shared.fill(hash_parts(*which), trial.log, lambda aside, _: unpack(aside))
+        made = trial.shared.fill(  # the folder of a tree may move: no program of it names one of its files
+            hash_parts(*which, str(bool(trial.situation.action))),
+            trial.log,
             lambda aside, log: build(folder, aside / "build", log),
         )
         tree = made / "build"
-    _assert_able(bench, tree)
+    _assert_able(trial, tree)
     return folder, find_built_program(source, tree)
 
 
-def build_program(bench: Bench, source: Path, tree: Path, *defines: str, log: Path) -> None:
+def build_program(trial: Trial, source: Path, tree: Path, *defines: str, log: Path) -> None:
     """Build a project's CMake project for the test case's machine, with latebind's main() if the scenario needs it.
 
     Raises as build_for() does.
     """
-    include = (f"-DCMAKE_PROJECT_INCLUDE={_ACTIONS.as_posix()}",) if bench.situation.action else ()
-    build_for(bench.machine, bench.config.floor(target(bench.case.target)), source, tree, *defines, *include, log=log)
+    include = (f"-DCMAKE_PROJECT_INCLUDE={_ACTIONS.as_posix()}",) if trial.situation.action else ()
+    build_for(trial.machine, trial.config.floor(target(trial.case.target)), source, tree, *defines, *include, log=log)
 
 
-def _assert_able(bench: Bench, tree: Path) -> None:
+def _assert_able(trial: Trial, tree: Path) -> None:
     file = tree / _LIST
     able = file.read_text("utf-8").split(";") if file.is_file() else []
-    if not set(bench.situation.action[:1]) <= set(able):
+    if not set(trial.situation.action[:1]) <= set(able):
         what = "does not say that its main() may be called several times" if able else "has no main()"
         raise NotRun("no-main", f"the program in C {what}", advice=_ADVICE if able else "")
 
@@ -179,11 +171,11 @@ def _assert_able(bench: Bench, tree: Path) -> None:
 # ---- what latebind itself brings to a test case ----------------------------------------------------------------------
 
 
-def build_stand_in(supply: Supply, floor: str, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
+def build_stand_in(shared: Shared, floor: str, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
     """The library that says it is a version of the runtime, made once for a target. Raises NotRun without zig."""
     name = runtime.traits.plain_name(target(rid).system)
-    folder = supply.folder / "stand-ins" / f"{runtime.name}-{version}-{rid}"
-    with supply.once(folder) as aside:
+    folder = shared.folder / "stand-ins" / f"{runtime.name}-{version}-{rid}"
+    with shared.once(folder) as aside:
         if aside is not None:
             tree = folder.with_name(f"{folder.name}.build")  # with_suffix() would cut the name at the version's dot
             shutil.rmtree(tree, ignore_errors=True)
@@ -197,10 +189,10 @@ def build_stand_in(supply: Supply, floor: str, runtime: RuntimeUse, version: str
     return folder / name
 
 
-def build_beside(supply: Supply, floor: str, machine: Machine) -> Path:
+def build_beside(shared: Shared, floor: str, machine: Machine) -> Path:
     """The library of a project that `latebind new` writes, once for a machine. Raises NotRun without a compiler."""
-    folder = supply.folder / "stand-ins" / f"{_BESIDE}-{machine.rid}"
-    with supply.once(folder) as aside:
+    folder = shared.folder / "stand-ins" / f"{_BESIDE}-{machine.rid}"
+    with shared.once(folder) as aside:
         if aside is not None:
             for ending in ("c", "h"):
                 text = render(f"new/library.{ending}.j2", name=_BESIDE, module=_BESIDE, macro=_BESIDE.upper())

@@ -19,9 +19,9 @@ from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run
 from latebind.text import DOCS, decisive_line, ending, is_crash
-from latebind.verify.cases.machine import NOT_SUPPORTED, Machine
-from latebind.verify.run.bench import Bench, failing_at
-from latebind.verify.run.native import clean_environment
+from latebind.verify.run.installers import clean_environment
+from latebind.verify.run.machine import NOT_SUPPORTED, Machine
+from latebind.verify.run.trial import Trial, failing_at
 
 ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
 """Exit statuses of a consumer."""
@@ -113,7 +113,7 @@ class ConsumerResult(msgspec.Struct, frozen=True):
         return self.error.message if self.error else ""
 
 
-class ProcessView(msgspec.Struct, frozen=True):
+class SeenProcess(msgspec.Struct, frozen=True):
     """What driver.py saw of the consumer's process."""
 
     path: tuple[str, ...]
@@ -133,31 +133,31 @@ class ConsumerRun:
     result: ConsumerResult
 
 
-def run_program(bench: Bench, program: Path, cases: Path, folder: Path, *, name: str) -> ConsumerRun:
+def run_program(trial: Trial, program: Path, cases: Path, folder: Path, *, name: str) -> ConsumerRun:
     """Run a program in C or C++ on the test case's machine, with a folder of packages or of the runtime.
 
     Raises NotRun and PhaseError as `run_consumer` does.
     """
-    result, home = bench.work / "result.json", bench.work / "home"
+    result, home = trial.work / "result.json", trial.work / "home"
     home.mkdir(exist_ok=True)
     ended = run_consumer(
-        bench.machine.argv(program, *bench.situation.action, cases, result, folder, *bench.consumer_words()),
+        trial.machine.argv(program, *trial.situation.action, cases, result, folder, *trial.consumer_words()),
         name=name,
         result=result,
         cwd=home,
-        env={**clean_environment(), **bench.situation.environment},
-        log=bench.log,
-        machine=bench.machine,
+        env={**clean_environment(), **trial.situation.environment},
+        log=trial.log,
+        machine=trial.machine,
     )
     with failing_at("load"):
-        others = [read_result(path.read_bytes(), name) for path in _list_further_results(bench, result)]
+        others = [read_result(path.read_bytes(), name) for path in _list_further_results(trial, result)]
         _compare_runs(ended.result, others)
     return ended
 
 
-def _list_further_results(bench: Bench, result: Path) -> Iterator[Path]:
+def _list_further_results(trial: Trial, result: Path) -> Iterator[Path]:
     """The results of the runs after the first one."""
-    name, value = (*bench.situation.action, "", "")[:2]
+    name, value = (*trial.situation.action, "", "")[:2]
     number = int(value) if name == "--threads" else _RUNS.get(name, 1)
     yield from (result.with_name(f"{result.name}.{index}") for index in range(1, number))
 

@@ -7,49 +7,38 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from latebind.backend.files import write_text
 from latebind.backend.tree import hash_file, hash_tree, is_scratch
-from latebind.config.project import MSBUILD_OUTPUTS, Outputs
+from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.fingerprint import fingerprint
-from latebind.model import Artifact, Outcome
+from latebind.model import Artifact, Case, Outcome
 from latebind.system.decoding import DECODE_ERRORS
-from latebind.verify.cases.consumer import find_consumer
-
-if TYPE_CHECKING:
-    from latebind.config.document import Document
-    from latebind.verify.cases.expand import ConfiguredCase
+from latebind.verify.run.consumer import find_consumer, list_consumers
 
 
 class Memory:
     """The folder of passed test cases, and what the keys of all test cases in one run have in common, hashed once."""
 
-    def __init__(  # noqa: PLR0913  # what decides, and where it is
-        self,
-        folder: Path,
-        *,
-        root: Path,
-        document: Document,
-        outputs: Outputs,
-        artifacts: Sequence[Artifact],
-        circumstances: Sequence[str],
-    ) -> None:
-        """`circumstances` is what else decides: pins of requirements, the SDK, Mono."""
-        self._folder, self._root, self._artifacts = folder, root, artifacts
-        self._verify, self._outputs = document.verify, outputs
+    def __init__(self, project: Project, folder: Path, artifacts: Sequence[Artifact], pins: Sequence[str]) -> None:
+        """`pins` are the requirements of consumers at the versions that the index has now."""
+        document = project.config.document
+        self._folder, self._root, self._artifacts = folder, project.config.root, artifacts
+        self._verify, self._outputs = document.verify, project.outputs
         settings = json.dumps(msgspec.to_builtins([document.verify, document.runtime]), sort_keys=True)
-        self._shared = (*circumstances, settings, fingerprint())
+        descriptions = {consumer.describe_tools for consumer in list_consumers()}
+        tools = sorted(describe(project.config) for describe in descriptions)
+        self._shared = (*pins, *tools, settings, fingerprint())
         scripts = (self._root / name for name in self._verify.list_scripts().values())
         folders = {script.parent for script in scripts if script.is_file()}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._hashes: dict[str, str] = {}
 
-    def key(self, configured: ConfiguredCase, interpreters: Sequence[str], machine: str) -> str:
+    def key(self, case: Case, interpreters: Sequence[str], machine: str) -> str:
         """A hash of everything that decides how the test case ends."""
-        case, consumer = configured.case, find_consumer(configured.case.consumer)
+        consumer = find_consumer(case.consumer)
         kinds = (case.kind, *consumer.further_kinds)
         parts = [
             case.id,

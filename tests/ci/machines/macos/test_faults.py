@@ -3,7 +3,7 @@
 import pytest
 
 from ci.machines.macos import image, machine
-from latebind.verify.cases.machine import NOT_SUPPORTED
+from latebind.verify.run.machine import NOT_SUPPORTED
 from tests.loader.test_functions_stub import compile_c
 from tests.support.needs import available
 

@@ -8,7 +8,7 @@ import pytest
 from ci.machines import wine_arm64
 from ci.machines.emulator import Limits
 from ci.machines.wine import windows_path
-from latebind.verify.cases.machine import NOT_SUPPORTED
+from latebind.verify.run.machine import NOT_SUPPORTED
 from tests.loader.test_functions_stub import compile_c
 from tests.support.emulated import cache
 from tests.support.needs import available

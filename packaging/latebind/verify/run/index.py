@@ -13,7 +13,7 @@ from packaging.version import Version
 from latebind.backend.targets import Rid
 from latebind.errors import NotRun
 from latebind.system.parallel import each
-from latebind.verify.cases.installers import PYTHONS, Installer
+from latebind.verify.run.installers import PYTHONS, Installer
 
 BELOW_FLOOR = "<"
 """Stands for the newest release below the floor."""

@@ -10,14 +10,14 @@ import pytest
 
 from latebind.compilers import dotnet
 from latebind.ecosystems.nuget.dotnet_project import build_consumer, run_built, share_build
+from latebind.ecosystems.nuget.layouts import find_layout
 from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.ecosystems.nuget.runtime_package import add_runtime, assemble_runtime_nupkg
 from latebind.errors import InputError, ToolError
 from latebind.system.archive import Entry
 from latebind.tables.presets import preset
-from latebind.verify.cases.layouts import layout
-from latebind.verify.run.supply import Supply
+from latebind.verify.run.shared import Shared
 from tests.support.dotnet_support import RID, consumer, make_config, run_smoke, without
 from tests.support.running import not_run
 
@@ -26,8 +26,8 @@ pytestmark = [
 ]
 
 
-def make_supply(folder):
-    return Supply(root=folder, verify=make_config(folder).document.verify, folder=folder / "supply", installer=None)
+def make_shared(folder):
+    return Shared(root=folder, verify=make_config(folder).document.verify, folder=folder / "supply", installer=None)
 
 
 @pytest.mark.builds
@@ -57,19 +57,19 @@ def test_a_package_without_its_native_file_ends_in_the_consumers_error(tmp_path,
 def test_a_folder_may_have_any_name(tmp_path, packages, runtime, name):
     folder = tmp_path / "a, b 実行時"
 
-    ended = run_smoke(consumer(packages, runtime, layout=layout(name)), folder)
+    ended = run_smoke(consumer(packages, runtime, layout=find_layout(name)), folder)
 
     assert ended.status == 0
 
 
 @pytest.mark.builds
 def test_what_is_built_alike_is_built_once_and_computes_in_each_folder(tmp_path, packages, runtime):
-    supply = make_supply(tmp_path)
+    shared = make_shared(tmp_path)
     ended = {}
     for name in ("a", "b"):
         made_for, work = consumer(packages, runtime), tmp_path / name
         work.mkdir()
-        built = share_build(supply, made_for, work, log=tmp_path / "logs" / f"{name}.log")
+        built = share_build(shared, made_for, work, log=tmp_path / "logs" / f"{name}.log")
         ended[name] = run_built(made_for, built, work, work)
 
     assert [run.status for run in ended.values()] == [0, 0]
@@ -81,14 +81,14 @@ def test_what_is_built_alike_is_built_once_and_computes_in_each_folder(tmp_path,
 
 @pytest.mark.slow
 def test_what_differs_in_a_package_or_a_property_is_built_on_its_own(tmp_path, packages, runtime):
-    supply = make_supply(tmp_path)
+    shared = make_shared(tmp_path)
     broken = without(packages[1], "libdemo_extra", tmp_path / "broken")
     for number, made_for in enumerate([
         consumer(packages, runtime),
         consumer([packages[0], broken], runtime),
         consumer(packages, runtime, properties={"WithoutPackage": "Demo.Extra"}),
     ]):  # fmt: skip
-        share_build(supply, made_for, tmp_path / str(number), log=tmp_path / "log")
+        share_build(shared, made_for, tmp_path / str(number), log=tmp_path / "log")
 
     assert len(list(tmp_path.glob("supply/shared/*/out"))) == 3
     assert list((tmp_path / "0/out").rglob("libdemo_extra*"))
@@ -97,10 +97,10 @@ def test_what_differs_in_a_package_or_a_property_is_built_on_its_own(tmp_path, p
 
 @pytest.mark.builds
 def test_a_shared_build_that_fails_does_so_for_each_with_its_log(tmp_path, packages):
-    supply = make_supply(tmp_path)
+    shared = make_shared(tmp_path)
     for name in ("a", "b"):
         with pytest.raises(ToolError, match="NU1101"):
-            share_build(supply, consumer(packages[:1]), tmp_path / name, log=tmp_path / f"{name}.log")
+            share_build(shared, consumer(packages[:1]), tmp_path / name, log=tmp_path / f"{name}.log")
         assert (tmp_path / f"{name}.log").read_text("utf-8").count("--nologo") == 1
 
 
@@ -137,9 +137,9 @@ def test_a_consumer_in_c_gets_a_copy_of_the_runtime_at_its_place_in_the_nupkg(tm
     """Two links to one file would be one library to the system, and no second runtime in a process."""
     library = tmp_path / "libonnxruntime.so.1.22.0"
     library.write_bytes(b"\x7fELF")
-    bench = SimpleNamespace(library=lambda *_: library, case=SimpleNamespace(target=RID))
+    trial = SimpleNamespace(library=lambda *_: library, case=SimpleNamespace(target=RID))
 
-    add_runtime(bench, SimpleNamespace(traits=preset("onnxruntime")), "1.22.0", tmp_path / "packages")
+    add_runtime(trial, SimpleNamespace(traits=preset("onnxruntime")), "1.22.0", tmp_path / "packages")
 
     placed = tmp_path / "packages" / "microsoft.ml.onnxruntime" / "runtimes" / RID / "native" / "libonnxruntime.so"
     assert (placed.read_bytes(), placed.samefile(library)) == (b"\x7fELF", False)

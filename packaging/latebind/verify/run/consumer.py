@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
@@ -16,9 +16,9 @@ from latebind.model import Case, CaseKind, Outcome
 from latebind.registry import collect
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.index import Registry
-    from latebind.verify.cases.scenarios import Scenario
-    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.index import Registry
+    from latebind.verify.run.scenario import Scenario
+    from latebind.verify.run.trial import Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Consumer:
     """What people call its platform: `Node.js`."""
     kind: CaseKind
     """What they install."""
-    run: Callable[[Bench], Outcome]
+    run: Callable[[Trial], Outcome]
     """Runs a test case. Raises NotRun, and LatebindError when something other than the packages failed."""
     further_kinds: tuple[CaseKind, ...] = ()
     """What else it installs of a package."""
@@ -55,12 +55,14 @@ class Consumer:
     """The package that supplies the runtime, "" where none does."""
     installs_required: bool = False
     """Whether it installs what packages require, such as the runtime that their tables name."""
-    is_application: bool = False
-    """Whether every scenario for applications is tried with it; others are named by scenarios (`scenarios.py`)."""
-    is_layout: bool = False
-    """Whether a sample shows enough, since only installing and starting differ from an application's."""
+    group: Literal["", "applications", "layouts", "dotnet layouts", "files"] = ""
+    """With what others scenarios name it; "" where they use its own names. Applications are tried in every scenario for
+    them, and layouts with a sample, since only installing and starting differ. Of files, any machine with the tools
+    builds an application for every target, and none runs it."""
     ask_registry: Registry | None = None
     """Asks the registry of its packages for versions of that package; None where the index of wheels is asked."""
+    describe_tools: Callable[[Config], str] = lambda _config: ""
+    """The versions of the tools here that decide how test cases end, as far as a project uses them."""
     find_install_words: Callable[[Config, str, RuntimeUse], tuple[str, str]] = lambda _config, _package, _runtime: (
         "",
         "",
@@ -102,12 +104,11 @@ def find_wanted(config: Config, runtime: RuntimeUse | None) -> Mapping[str, Cons
 
 
 def name_consumers(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The consumers of a scenario, with those that `applications` and `layouts` stand for."""
-    own = {
-        "applications": [name for consumer in list_consumers() if consumer.is_application for name in consumer.names],
-        "layouts": [name for consumer in list_consumers() if consumer.is_layout for name in consumer.names],
-    }
-    return tuple(one for name in names for one in own.get(name, [name]))
+    """The consumers of a scenario, each group by the names of its consumers."""
+    groups: dict[str, list[str]] = {}
+    for consumer in list_consumers():
+        groups.setdefault(consumer.group, []).extend(consumer.names)
+    return tuple(one for name in names for one in groups.get(name, [name]))
 
 
 @cache
@@ -119,7 +120,7 @@ def find_consumer(name: str) -> Consumer:
     )
 
 
-def find_run(case: Case, scenario: Scenario) -> Callable[[Bench], Outcome]:
+def find_run(case: Case, scenario: Scenario) -> Callable[[Trial], Outcome]:
     """What runs a test case: its consumer, or latebind's own program in the consumer's place."""
-    hosts: tuple[Callable[[Bench], Outcome], ...] = collect("consumer", "HOSTS")
+    hosts: tuple[Callable[[Trial], Outcome], ...] = collect("consumer", "HOSTS")
     return hosts[0] if scenario.c_host else find_consumer(case.consumer).run

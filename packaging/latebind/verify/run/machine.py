@@ -21,7 +21,7 @@ from latebind.system.emulation import find_emulator
 from latebind.system.parallel import each
 from latebind.system.run import run
 from latebind.text import DOCS
-from latebind.verify.cases.installers import consumer_environment
+from latebind.verify.run.installers import consumer_environment
 
 MACHINES_VARIABLE = "LATEBIND_MACHINES"
 _FOLDER = ".machines"

@@ -25,7 +25,7 @@ from latebind.system.log import LOG
 from latebind.system.run import run
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.machine import Machine
+    from latebind.verify.run.machine import Machine
 
 UV_REQUIREMENT = "uv>=0.8.16"
 """The first uv with a name for each target's platform."""
@@ -84,6 +84,15 @@ def consumer_environment(python: Path, home: Path) -> dict[str, str]:
     system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP") if key in os.environ}
     path = [str(python.parent), *like_host().system_path]
     return {**system, "PATH": os.pathsep.join(path), "HOME": str(home), "LANG": "C.UTF-8"}
+
+
+def clean_environment() -> dict[str, str]:
+    """The caller's, without what changes how .NET and the system's loader search."""
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("LD_", "DYLD_", "NUGET_", "MONO_", "PYTHON")) and not key.endswith("_LIB_PATH")
+    }
 
 
 def is_writable(folder: Path) -> bool:
@@ -216,6 +225,15 @@ class Installer:
         if match is None:
             raise NotRun("no-distribution", f"the index has no {requirement}")
         return match[1]
+
+    def pin(self, wanted: str, python: Path) -> str:
+        """A requirement pinned to the index's current version, so that a newer release is tried."""
+        if "==" in wanted:
+            return wanted
+        try:
+            return f"{re.split(r'[<>=!~; ]', wanted, maxsplit=1)[0]}=={self.resolve(wanted, python)}"
+        except NotRun:  # the test cases will report what is wrong with the index
+            return wanted
 
     def _fetch(self, argv: Sequence[str | Path], requirements: tuple[str, ...], log: Path) -> None:
         with nullcontext() if requirements in self.cached else self.first:

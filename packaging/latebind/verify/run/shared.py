@@ -24,7 +24,7 @@ from latebind.errors import InputError, ToolError
 from latebind.system.files import sha256
 from latebind.system.run import run
 from latebind.text import DOCS, decisive_line, ending
-from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
+from latebind.verify.run.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from latebind.backend.targets import Rid
     from latebind.config.runtime import RuntimeUse
     from latebind.config.verification import Verify, VerifyData
-    from latebind.verify.cases.machine import Machine
+    from latebind.verify.run.machine import Machine
 
-SHARED = "shared"
-"""The folder of a supply for what only the test cases of one run share."""
+OF_THIS_RUN = "shared"
+"""The folder of what only the test cases of one run share."""
 PASSED = "LATEBIND_PASSED"
 """The variable that names a JSON file for the reference: a list of cases that passed and that it may leave out."""
 ONLY = "LATEBIND_ONLY"
@@ -88,8 +88,8 @@ def empty_environment(tool: Installer, machine: Machine, folder: Path, *, target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Supply:
-    """Makes things below one folder, each once, also when several test cases ask at the same time."""
+class Shared:
+    """What test cases share: made below one folder, each once, also when several ask at the same time."""
 
     root: Path
     """The project's folder."""
@@ -198,12 +198,12 @@ class Supply:
                 self.installer.unpack(f"{name}=={version}", aside, rid, self.folder / "runtimes.log", for_any=True)
         return runtime_libraries(runtime, folder, rid)[0]
 
-    def share(self, key: str, log: Path, make: Callable[[Path, Path], object]) -> Path:
+    def fill(self, key: str, log: Path, make: Callable[[Path, Path], object]) -> Path:
         """The folder that `make` fills for the first test case of a run that needs what `key` stands for.
 
         `make` gets the folder and a log of its own. What that log holds is added to `log`, also when `make` fails.
         """
-        folder = self.folder / SHARED / key
+        folder = self.folder / OF_THIS_RUN / key
         shared_log = folder.with_suffix(".log")
         with self._locks[folder]:  # the next one that tries, after this one failed, begins a new log
             try:
@@ -242,7 +242,7 @@ class Supply:
     def _list_byte_code(self, environment: Environment, ours: Collection[str]) -> Iterator[tuple[Path, Path]]:
         """The metadata of each distribution on another machine than this one, and the folder of its byte-code."""
         machine, without = environment.machine, set(map(canonicalize_name, ours))
-        store = self.folder / SHARED / "bytecode" / f"{machine.rid}-{machine.python_version}"
+        store = self.folder / OF_THIS_RUN / "bytecode" / f"{machine.rid}-{machine.python_version}"
         for metadata in sorted(environment.site.glob("*.dist-info")) if not machine.is_host else ():
             if canonicalize_name(metadata.name.partition("-")[0]) not in without:
                 yield metadata, store / metadata.name

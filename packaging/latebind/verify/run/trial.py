@@ -19,17 +19,16 @@ from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import ANY_ERROR, AnyError, LatebindError, NotRun
 from latebind.model import Artifact, Case, Outcome, State
-from latebind.verify.cases.consumer import Consumer, find_consumer
-from latebind.verify.cases.machine import Machine, host_machine
-from latebind.verify.cases.scenarios import SAMPLE, Scenario, scenario
-from latebind.verify.cases.situations import ORDINARY, Situation
 from latebind.verify.run.access import unlock
+from latebind.verify.run.consumer import Consumer, find_consumer
+from latebind.verify.run.machine import Machine, host_machine
 from latebind.verify.run.native import build_beside, build_stand_in
+from latebind.verify.run.scenario import ORDINARY, SAMPLE, Scenario, Situation
 
 if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter
     from latebind.verify.run.protocol import ConsumerResult
-    from latebind.verify.run.supply import Supply
+    from latebind.verify.run.shared import Shared
 
 Phase = Literal["prepare", "install", "load", "inference"]
 """How far a test case came. prepare: something other than the packages failed, such as the project's data script.
@@ -70,10 +69,11 @@ def failing_at(phase: Phase) -> Iterator[None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
+class Trial:
     """A test case with its packages and folders."""
 
     case: Case
+    scenario: Scenario
     config: Config
     bound_runtime: RuntimeUse | None
     package: str
@@ -81,7 +81,7 @@ class Bench:
     oldest: str
     """The oldest supported runtime version that the index has for the target, "" when it has none."""
     artifacts: tuple[Artifact, ...]
-    supply: Supply
+    shared: Shared
     work: Path
     log: Path
     machine: Machine
@@ -89,11 +89,6 @@ class Bench:
     """The CPythons of the test case's minor version; the first is the ordinary one."""
     stands_in: bool = False
     """Whether a stand-in takes the runtime's place."""
-
-    @property
-    def scenario(self) -> Scenario:
-        """The test case's scenario."""
-        return scenario(self.case.scenario)
 
     @property
     def consumer(self) -> Consumer:
@@ -120,12 +115,12 @@ class Bench:
         """
         rid = rid or self.case.target
         if self.stands_in:
-            return build_stand_in(self.supply, self.config.floor(target(rid)), runtime, version, rid)
-        return self.supply.library(runtime, version, rid)
+            return build_stand_in(self.shared, self.config.floor(target(rid)), runtime, version, rid)
+        return self.shared.library(runtime, version, rid)
 
     def library_beside(self) -> Path:
         """The library of another package, which has `beside_check()`. Raises NotRun without a compiler."""
-        return build_beside(self.supply, self.config.floor(target(self.machine.rid)), self.machine)
+        return build_beside(self.shared, self.config.floor(target(self.machine.rid)), self.machine)
 
     def older(self) -> str:
         """A runtime version that is older than the test case's. Raises NotRun when the index has none."""
@@ -161,7 +156,7 @@ class Bench:
 
     def data(self) -> Path:
         """The folder of what the consumer computes. An older runtime has data of its own: it knows less."""
-        return self.supply.data(self.config.verification_of(self.bound_runtime).data, self.oldest_bound)
+        return self.shared.data(self.config.verification_of(self.bound_runtime).data, self.oldest_bound)
 
     def values(self, installed: str = "") -> Mapping[str, str]:
         """What fills the placeholders of the scenario's messages; `installed` is the runtime's installed file."""
@@ -220,7 +215,7 @@ class Bench:
         version = next(iter(self.binds()), self.case.version)
         machine = self.machine if self.consumer.has_interpreters else host_machine(self.python)
         ask = partial(
-            self.supply.reference,
+            self.shared.reference,
             data=self.data(),
             arguments=self.runtime_words(),
             passed=passed,
@@ -246,31 +241,31 @@ def assert_first(bound: str, first: str) -> None:
         raise LatebindError(f"{bound or 'no version'} was bound before the upgrade, but {first} was installed")
 
 
-def try_case(bench: Bench, run_case: Callable[[Bench], Outcome]) -> Outcome:
+def try_case(trial: Trial, run_case: Callable[[Trial], Outcome]) -> Outcome:
     """Run a test case in a folder of its own, which stays when it failed.
 
     Raises OSError when the disk is full: that shows nothing about the packages, and would fail all other test cases.
     """
-    _remove(bench.work)
-    bench.work.mkdir(parents=True)
-    bench.log.unlink(missing_ok=True)
+    _remove(trial.work)
+    trial.work.mkdir(parents=True)
+    trial.log.unlink(missing_ok=True)
     try:
-        outcome = run_case(bench)
+        outcome = run_case(trial)
     except NotRun as error:
         summary = ". ".join(filter(None, (error.message, error.advice)))
-        return Outcome(case=bench.case, state=State.NOT_RUN, reason=error.reason, summary=summary)
+        return Outcome(case=trial.case, state=State.NOT_RUN, reason=error.reason, summary=summary)
     except ANY_ERROR as error:
         if any(phrase in str(error) for phrase in _NO_ROOM_WORDS):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(bench.log)) from error
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(trial.log)) from error
         phase = error.phase if isinstance(error, PhaseError) else "prepare"
-        return Outcome(case=bench.case, state=State.FAILED, reason=str(error), facts={"phase": phase})
+        return Outcome(case=trial.case, state=State.FAILED, reason=str(error), facts={"phase": phase})
     except OSError as error:  # a consumer may do anything to its folder
         if error.errno in _NO_ROOM:
             raise
         reason = f"{error.filename}: {error.strerror}"
-        return Outcome(case=bench.case, state=State.FAILED, reason=reason, facts={"phase": "load"})
+        return Outcome(case=trial.case, state=State.FAILED, reason=reason, facts={"phase": "load"})
     if outcome.state is not State.FAILED:
-        _remove(bench.work)
+        _remove(trial.work)
     return outcome
 
 

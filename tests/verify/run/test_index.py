@@ -11,8 +11,8 @@ from latebind.backend.targets import Rid, host_rid
 from latebind.config.file import load
 from latebind.errors import NotRun
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines, move_lines, questions
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, describe_older_latest, requirement
-from latebind.verify.cases.installers import installer
+from latebind.verify.run.index import BELOW_FLOOR, EACH_MINOR, Question, ask, describe_older_latest, requirement
+from latebind.verify.run.installers import installer
 from tests.support.client import BOUND, write_client
 from tests.verify.release_index import serve, write_index, write_wheel
 

@@ -1,4 +1,4 @@
-"""The .NET consumers: how an application that uses the packages is built and started, and what must hold of it."""
+"""How a .NET application that uses the packages is built and started, and what must hold of it."""
 
 from __future__ import annotations
 
@@ -227,10 +227,8 @@ LAYOUTS: tuple[Layout, ...] = (
 )  # fmt: skip
 
 BUILD = LAYOUTS[0]
-RUNNING = tuple(consumer.name for consumer in LAYOUTS if consumer.start != "nothing")
-"""The consumers that compute something."""
 
 
-def layout(name: str) -> Layout:
-    """The consumer of that name."""
-    return next(consumer for consumer in LAYOUTS if consumer.name == name)
+def find_layout(name: str) -> Layout:
+    """The layout of a consumer."""
+    return next(layout for layout in LAYOUTS if layout.name == name)

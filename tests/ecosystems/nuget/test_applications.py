@@ -10,12 +10,12 @@ import pytest
 
 from latebind.compilers import dotnet, mono
 from latebind.compilers.dotnet import write_nuget_config
+from latebind.ecosystems.nuget import layouts
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer
+from latebind.ecosystems.nuget.layouts import OLDER_FRAMEWORK, Application, find_layout, next_to_it, one_program
 from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.system.run import run
-from latebind.verify.cases import layouts
-from latebind.verify.cases.layouts import OLDER_FRAMEWORK, Application, layout, next_to_it, one_program
-from latebind.verify.run.bench import PhaseError
+from latebind.verify.run.trial import PhaseError
 from tests.support.client import members, rewritten
 from tests.support.dotnet_support import (
     NATIVE_FILES,
@@ -61,7 +61,7 @@ def unproven(made_for, ended):
 # `python3 noxfile.py` verifies a project in every layout but that of Mono, with the same proofs.
 @pytest.mark.parametrize("name", ["dotnet-build", "dotnet-single-file", "mono"])
 def test_good_packages_compute_and_hold_what_the_consumer_promises(tmp_path, packages, runtime, name):
-    made_for = consumer(packages, runtime, layout=layout(name))
+    made_for = consumer(packages, runtime, layout=find_layout(name))
 
     ended = run_smoke(made_for, tmp_path / "w")
 
@@ -76,7 +76,9 @@ def test_good_packages_compute_and_hold_what_the_consumer_promises(tmp_path, pac
 def test_a_core_package_without_its_native_file_fails(tmp_path, packages, runtime):
     broken = without(packages[0], "libdemo_core", tmp_path / "broken")
 
-    ended = run_smoke(consumer([broken, packages[1]], runtime, layout=layout("dotnet-single-file")), tmp_path / "w")
+    ended = run_smoke(
+        consumer([broken, packages[1]], runtime, layout=find_layout("dotnet-single-file")), tmp_path / "w"
+    )
 
     assert (ended.status, "demo_core" in ended.document.error.message) == (3, True)
 
@@ -100,7 +102,7 @@ def test_a_native_file_that_build_files_copy_does_not_reach_whoever_refers_to_a_
     feed = [broken, packages[1]]
 
     direct = run_smoke(consumer(feed, runtime), tmp_path / "direct")
-    behind = run_smoke(consumer(feed, runtime, layout=layout("dotnet-transitive")), tmp_path / "behind")
+    behind = run_smoke(consumer(feed, runtime, layout=find_layout("dotnet-transitive")), tmp_path / "behind")
 
     assert direct.status == 0
     assert (behind.status, "demo_core" in behind.document.error.message) == (3, True)
@@ -118,7 +120,7 @@ def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path
 """
     added = [("build/Demo.targets", keep_out)]
     broken = rewritten(packages[0], tmp_path / "broken", add=added)
-    made_for = consumer([broken, packages[1]], runtime, layout=layout("dotnet-single-file"))
+    made_for = consumer([broken, packages[1]], runtime, layout=find_layout("dotnet-single-file"))
 
     built = build_consumer(made_for, tmp_path / "w")
     looked_at = Application(packages=made_for.packages, rid=RID, out=built.out, cache=built.cache)
@@ -132,7 +134,9 @@ def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path
 def test_packages_that_carry_each_others_files_are_not_apart(tmp_path, packages, runtime):
     extra = NATIVE + EXTRA
     core = rewritten(packages[0], tmp_path / "b", add=[(extra, members(packages[1])[extra])])
-    made_for = consumer([core, without(packages[1], ".so", tmp_path / "c")], runtime, layout=layout("dotnet-cache"))
+    made_for = consumer(
+        [core, without(packages[1], ".so", tmp_path / "c")], runtime, layout=find_layout("dotnet-cache")
+    )
     ended = run_smoke(made_for, tmp_path / "w")
 
     assert ended.status == 0, "it works, and yet each library should come with its own package"
@@ -157,7 +161,7 @@ def test_a_package_without_build_files_fails_on_mono_alone(tmp_path, packages, r
     feed = [without(packages[0], "/net461/", tmp_path / "broken"), packages[1]]
 
     elsewhere = run_smoke(consumer(feed, runtime), tmp_path / "core")
-    on_mono = run_smoke(consumer(feed, runtime, layout=layout("mono")), tmp_path / "mono")
+    on_mono = run_smoke(consumer(feed, runtime, layout=find_layout("mono")), tmp_path / "mono")
 
     assert elsewhere.status == 0
     assert (on_mono.status, "demo_core" in on_mono.document.error.message) == (3, True)
@@ -169,7 +173,7 @@ def test_build_files_that_copy_another_library_than_the_packages_are_told(tmp_pa
     older = ("older/" + CORE, members(packages[0])[NATIVE + CORE] + b"older")
     original, instead = rb"..\..\runtimes\linux-x64\native\*", rb"..\..\older\*"
     broken = with_build_files(packages[0], tmp_path / "b", original, instead, [older])
-    made_for = consumer([broken, packages[1]], runtime, layout=layout("mono"))
+    made_for = consumer([broken, packages[1]], runtime, layout=find_layout("mono"))
 
     ended = run_smoke(made_for, tmp_path / "w")
 
@@ -180,7 +184,7 @@ def test_build_files_that_copy_another_library_than_the_packages_are_told(tmp_pa
 @pytest.mark.builds
 def test_a_library_that_is_copied_below_the_application_alone_is_told(tmp_path, packages, runtime):
     broken = with_build_files(packages[1], tmp_path / "b", b"'$(_LatebindBeside)' == 'x64'", b"false")
-    made_for = consumer([packages[0], broken], runtime, layout=layout("mono"))
+    made_for = consumer([packages[0], broken], runtime, layout=find_layout("mono"))
 
     ended = run_smoke(made_for, tmp_path / "w")
 
@@ -195,7 +199,7 @@ def test_without_mono_it_is_not_run(tmp_path, packages):
     environment["PATH"] = str(dotnet.find(environment).parent)
 
     with not_run("no-mono", "no `mono` on PATH"):
-        build_consumer(consumer(packages, layout=layout("mono"), environment=environment), tmp_path / "w")
+        build_consumer(consumer(packages, layout=find_layout("mono"), environment=environment), tmp_path / "w")
 
 
 def test_a_mono_without_reference_assemblies_is_not_enough(tmp_path):
@@ -216,7 +220,7 @@ def test_an_older_assembly_that_is_the_newer_one_is_told(tmp_path, packages, run
         return (name, newer if name == "lib/netstandard2.0/Demo.dll" else data)
 
     broken = rewritten(packages[0], tmp_path / "broken", same)
-    made_for = consumer([broken, packages[1]], runtime, layout=layout("dotnet-netstandard2.0"))
+    made_for = consumer([broken, packages[1]], runtime, layout=find_layout("dotnet-netstandard2.0"))
 
     ended = run_smoke(made_for, tmp_path / "w")
 
@@ -240,10 +244,10 @@ def test_another_package_of_the_same_name_is_told(tmp_path, packages, runtime):
 @pytest.mark.builds
 @pytest.mark.parametrize("name", [entry.name for entry in layouts.LAYOUTS if entry.needs_sdk])
 def test_what_needs_a_newer_sdk_says_so_with_an_old_one(tmp_path, packages, name):
-    made_for = consumer(packages, layout=layout(name))
+    made_for = consumer(packages, layout=find_layout(name))
     program = shutil.which("dotnet", path=made_for.environment["PATH"])
     sdk = run_checked(program, "--version", env=made_for.environment)
-    if int(sdk.partition(".")[0]) >= layout(name).needs_sdk:
+    if int(sdk.partition(".")[0]) >= find_layout(name).needs_sdk:
         pytest.skip("not run: the SDK here is new enough")
 
     with not_run("no-sdk", r"8\.0 or newer, but 3\.1"):
@@ -281,7 +285,7 @@ def check_published(package, project, rid, work):
         packages=[package],
         version="0.1.0",
         environment=dotnet_environment(),
-        layout=layout("dotnet-files"),
+        layout=find_layout("dotnet-files"),
         rid=rid,
     )
     built = build_consumer(made_for, work)
@@ -372,7 +376,7 @@ def test_control_a_library_that_links_its_runtime_fails_straight_from_the_packag
 
     ended = {}
     for name in ("dotnet-publish", "dotnet-cache"):
-        made_for = replace(base, layout=layout(name))
+        made_for = replace(base, layout=find_layout(name))
         ended[name] = run(build_consumer(made_for, tmp_path / name).argv, env=environment, check=False)
 
     # Laid flat, only an rpath or LD_LIBRARY_PATH is missing; from the cache there is no single folder to name.

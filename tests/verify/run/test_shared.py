@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from latebind.errors import ToolError
-from latebind.verify.cases.machine import Machine, host_machine
-from latebind.verify.run.supply import Environment
+from latebind.verify.run.machine import Machine, host_machine
+from latebind.verify.run.shared import Environment
 
 RUNTIME = "packaging==24.2"  # any distribution that is small: the script decides what it does with it
 COMPUTING = """
@@ -26,35 +26,35 @@ SILENT = "print('Unhandled illegal instruction, starting debugger')\n"
 WRITING = 'import pathlib, sys\npathlib.Path(sys.argv[-1]).write_text(\'{"passed": ["a"]}\')\n'
 
 
-def compute(supply, script, **known):
-    (supply.root / "reference.py").write_text(script)
-    data = supply.root / "data"
+def compute(shared, script, **known):
+    (shared.root / "reference.py").write_text(script)
+    data = shared.root / "data"
     data.mkdir(exist_ok=True)
-    return supply.reference(host_machine(Path(sys.executable)), RUNTIME, data, **known)
+    return shared.reference(host_machine(Path(sys.executable)), RUNTIME, data, **known)
 
 
-def test_a_reference_without_a_result_is_an_error_each_time_and_nothing_is_kept(supply):
+def test_a_reference_without_a_result_is_an_error_each_time_and_nothing_is_kept(shared):
     """Wine ends a program that crashes with status 0."""
     for _ in range(2):
         with pytest.raises(ToolError, match="wrote no result: Unhandled illegal instruction") as caught:
-            compute(supply, SILENT)
+            compute(shared, SILENT)
         assert "reference.py" in str(caught.value)
-    assert compute(supply, WRITING) == {"a"}
+    assert compute(shared, WRITING) == {"a"}
 
 
-def test_a_reference_is_computed_once(supply):
-    assert compute(supply, WRITING) == {"a"}
-    (script,) = supply.root.glob("reference.py")
-    before = (supply.folder / "reference").stat().st_mtime_ns
-    assert compute(supply, script.read_text()) == {"a"}
-    assert (supply.folder / "reference").stat().st_mtime_ns == before
+def test_a_reference_is_computed_once(shared):
+    assert compute(shared, WRITING) == {"a"}
+    (script,) = shared.root.glob("reference.py")
+    before = (shared.folder / "reference").stat().st_mtime_ns
+    assert compute(shared, script.read_text()) == {"a"}
+    assert (shared.folder / "reference").stat().st_mtime_ns == before
 
 
-def test_a_reference_leaves_out_what_passed_and_serves_whoever_does_not_ask_for_it(supply):
-    runs = supply.root / "data" / "runs"
+def test_a_reference_leaves_out_what_passed_and_serves_whoever_does_not_ask_for_it(shared):
+    runs = shared.root / "data" / "runs"
 
     def ask(*passed, failed=()):
-        return compute(supply, COMPUTING, passed=passed, is_settled=lambda case: case not in failed)
+        return compute(shared, COMPUTING, passed=passed, is_settled=lambda case: case not in failed)
 
     assert ask("a", "b") == {"c"}
     assert ask("a") == ask("c") == {"c"}  # nobody asks about a and b
@@ -64,21 +64,21 @@ def test_a_reference_leaves_out_what_passed_and_serves_whoever_does_not_ask_for_
     assert runs.read_text().splitlines() == ["a b", "b", "c"]
 
 
-def test_a_reference_of_a_sample_is_asked_about_what_failed_alone_and_never_stands_for_other_cases(supply):
-    runs = supply.root / "data" / "runs"
+def test_a_reference_of_a_sample_is_asked_about_what_failed_alone_and_never_stands_for_other_cases(shared):
+    runs = shared.root / "data" / "runs"
 
     def ask(*failed):
-        return compute(supply, COMPUTING, only=failed, is_settled=lambda case: case not in failed)
+        return compute(shared, COMPUTING, only=failed, is_settled=lambda case: case not in failed)
 
     assert ask("a", "b", "odd") == {"a", "b"}
     assert ask("a") == {"a", "b"}, "it was asked about before"
     assert ask("c") == {"c"}
-    assert compute(supply, COMPUTING) == {"a", "b", "c"}, "all cases are another question"
+    assert compute(shared, COMPUTING) == {"a", "b", "c"}, "all cases are another question"
     assert ask("c", "odd") == {"a", "b", "c"}, "which answers this one, too"
     assert runs.read_text().splitlines() == ["only-a only-b only-odd", "only-c", ""]
 
 
-def test_what_test_cases_share_is_made_once_and_each_log_has_what_it_printed(supply, tmp_path):
+def test_what_test_cases_share_is_made_once_and_each_log_has_what_it_printed(shared, tmp_path):
     def make(folder, log):
         (folder / "file").touch()
         log.write_text("made\n")
@@ -87,13 +87,13 @@ def test_what_test_cases_share_is_made_once_and_each_log_has_what_it_printed(sup
         log.write_text("cannot be made\n")
         raise ToolError("no")
 
-    folders = {supply.share("key", tmp_path / "logs" / name, make) for name in ("first", "second")}
+    folders = {shared.fill("key", tmp_path / "logs" / name, make) for name in ("first", "second")}
     assert [path.name for folder in folders for path in folder.iterdir()] == ["file"]
     with pytest.raises(ToolError, match="no"):
-        supply.share("other", tmp_path / "logs" / "third", fail)
+        shared.fill("other", tmp_path / "logs" / "third", fail)
     logs = {path.name: path.read_text() for path in (tmp_path / "logs").iterdir()}
     assert logs == {"first": "made\n", "second": "made\n", "third": "cannot be made\n"}
-    assert {path.name for path in (supply.folder / "shared").iterdir()} == {"key", "key.log", "other.log"}
+    assert {path.name for path in (shared.folder / "shared").iterdir()} == {"key", "key.log", "other.log"}
 
 
 # ---- byte-code of one environment for the others of an emulated machine, with environments that this Python compiles
@@ -118,12 +118,12 @@ def list_compiled(environment):
 
 
 @pytest.fixture
-def keeping(tmp_path, supply):
-    """The supply that has the byte-code of an environment."""
+def keeping(tmp_path, shared):
+    """What test cases share, with the byte-code of an environment."""
     environment = make_environment(tmp_path / "first")
     compileall.compile_dir(environment.site, quiet=1)
-    supply.keep_byte_code(environment, ours=["our-own"])
-    return supply
+    shared.keep_byte_code(environment, ours=["our-own"])
+    return shared
 
 
 def test_the_next_environment_has_byte_code_of_all_but_the_projects_own_packages(tmp_path, keeping):
@@ -141,6 +141,6 @@ def test_other_environments_stay_as_they_are(tmp_path, keeping, other):
     assert list_compiled(environment) == []
 
 
-def test_byte_code_that_an_environment_lacks_is_not_kept(tmp_path, supply):
-    supply.keep_byte_code(make_environment(tmp_path / "first"))
-    assert not (supply.folder / "shared").exists()
+def test_byte_code_that_an_environment_lacks_is_not_kept(tmp_path, shared):
+    shared.keep_byte_code(make_environment(tmp_path / "first"))
+    assert not (shared.folder / "shared").exists()

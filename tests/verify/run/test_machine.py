@@ -12,8 +12,8 @@ from msgspec import structs
 from latebind.backend.targets import host_rid
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
-from latebind.verify.cases.installers import foreign_installer, installer, uv_platform
-from latebind.verify.cases.machine import Machine, host_machine, machines, machines_folder, unusable
+from latebind.verify.run.installers import foreign_installer, installer, uv_platform
+from latebind.verify.run.machine import Machine, host_machine, machines, machines_folder, unusable
 from tests.support.running import not_run
 
 GOOD = """\

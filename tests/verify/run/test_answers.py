@@ -8,9 +8,9 @@ import pytest
 
 from latebind.backend.targets import Rid
 from latebind.errors import NotRun
-from latebind.verify.cases import installers
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question, ask, raised_minimum
-from latebind.verify.cases.installers import installer
+from latebind.verify.run import installers
+from latebind.verify.run.index import BELOW_FLOOR, EACH_MINOR, Answers, Question, ask, raised_minimum
+from latebind.verify.run.installers import installer
 from tests.support.running import not_run
 from tests.verify.release_index import serve, write_index, write_wheel
 

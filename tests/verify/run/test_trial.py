@@ -12,11 +12,12 @@ from latebind.backend.targets import Rid
 from latebind.config.file import load
 from latebind.config.verification import VerifyData
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
-from latebind.verify.cases.machine import Machine, host_machine
-from latebind.verify.cases.situations import Situation
-from latebind.verify.run.bench import Bench, PhaseError, failing_at, try_case
+from latebind.verify.cases.scenarios import scenario
+from latebind.verify.run.machine import Machine, host_machine
 from latebind.verify.run.protocol import CaseFailure, ConsumerResult
-from latebind.verify.run.supply import choose_requirements
+from latebind.verify.run.scenario import Situation
+from latebind.verify.run.shared import choose_requirements
+from latebind.verify.run.trial import PhaseError, Trial, failing_at, try_case
 from tests.support.client import SEVERAL
 from tests.verify.reports import row
 
@@ -45,13 +46,13 @@ def test_not_run_passes_unchanged():
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 @pytest.mark.parametrize("make", [lambda number: OSError(number, ""), lambda number: ToolError(os.strerror(number))])
 def test_a_full_disk_is_no_failure_of_the_packages(tmp_path, number, make):
-    bench = SimpleNamespace(work=tmp_path / "work", log=tmp_path / "log", case=row().case)
+    trial = SimpleNamespace(work=tmp_path / "work", log=tmp_path / "log", case=row().case)
 
     def fail(_):
         raise make(number)
 
     with pytest.raises(OSError, match=r"\[Errno"):
-        try_case(bench, fail)
+        try_case(trial, fail)
 
 
 @pytest.mark.parametrize(
@@ -71,14 +72,23 @@ def test_data_are_those_of_the_newest_key_up_to_the_version(requires, version, e
     assert choose_requirements(VerifyData(script="cases.py", requires=requires), version) == (expected,)
 
 
-def make_bench(runtime, supply=None, *, version="1.32.0", emulated=False):
+def make_trial(runtime, shared=None, *, version="1.32.0", emulated=False):
     """A test case `works` of a distribution of ONNX Runtime, on this machine or an emulated one."""
     here = host_machine(Path("python3"))
     machine = Machine(rid=Rid("linux-arm64"), title="qemu", command=("qemu-aarch64",)) if emulated else here
     paths = dict.fromkeys(("work", "log"), Path("place"))
     nothing = {"package": "", "oldest": "", "artifacts": (), "interpreters": ()}
     case, bound = dataclasses.replace(row().case, runtime=runtime, version=version), PROJECT.document.runtime[0]
-    return Bench(case=case, config=PROJECT, bound_runtime=bound, machine=machine, supply=supply, **nothing, **paths)
+    return Trial(
+        case=case,
+        scenario=scenario("works"),
+        config=PROJECT,
+        bound_runtime=bound,
+        machine=machine,
+        shared=shared,
+        **nothing,
+        **paths,
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,15 +103,15 @@ def make_bench(runtime, supply=None, *, version="1.32.0", emulated=False):
     ],
 )
 def test_data_and_counts_are_those_of_the_oldest_version_that_may_be_bound(version, situation, expected, count):
-    bench = make_bench("onnxruntime", version=version)
-    bench.__dict__["situation"] = situation  # which a scenario would set up
-    assert bench.oldest_bound == expected
-    assert bench.at_least() == count
+    trial = make_trial("onnxruntime", version=version)
+    trial.__dict__["situation"] = situation  # which a scenario would set up
+    assert trial.oldest_bound == expected
+    assert trial.at_least() == count
 
 
 @dataclasses.dataclass
 class References:
-    """Stands for Supply, and writes down which runtime's reference is asked for."""
+    """Stands for Shared, and writes down which runtime's reference is asked for."""
 
     lacking: tuple[str, ...] = ()
     asked: list[str] = dataclasses.field(default_factory=list)
@@ -131,13 +141,13 @@ class References:
 def test_an_emulated_machine_computes_all_cases_with_the_ordinary_distribution_alone(
     runtime, emulated, lacking, sample, asked
 ):
-    supply = References(lacking)
-    bench = make_bench(runtime, supply, emulated=emulated)
-    assert bench.sample == sample
-    assert bench.at_least() == (12 if sample else 1300)
-    assert ("--sample" in bench.consumer_words()) == bool(sample)
+    shared = References(lacking)
+    trial = make_trial(runtime, shared, emulated=emulated)
+    assert trial.sample == sample
+    assert trial.at_least() == (12 if sample else 1300)
+    assert ("--sample" in trial.consumer_words()) == bool(sample)
     failed = (CaseFailure(name="bad", message="differs"),)
-    bench.reference(ConsumerResult(passed=("good",), failed=failed, out_of_scope={"odd": "is a string"}))
-    assert supply.asked == asked
+    trial.reference(ConsumerResult(passed=("good",), failed=failed, out_of_scope={"odd": "is a string"}))
+    assert shared.asked == asked
     # Of a sample, nobody asks whether a case was ever tried.
-    assert supply.settled == ({"good", "odd", "never"} if sample else {"good", "odd"})
+    assert shared.settled == ({"good", "odd", "never"} if sample else {"good", "odd"})

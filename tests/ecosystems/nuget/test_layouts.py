@@ -5,8 +5,8 @@ from dataclasses import MISSING, fields, replace
 
 import pytest
 
-from latebind.verify.cases import layouts
-from latebind.verify.cases.layouts import LAYOUTS, OLDER_FRAMEWORK, Application, Layout
+from latebind.ecosystems.nuget import layouts
+from latebind.ecosystems.nuget.layouts import LAYOUTS, OLDER_FRAMEWORK, Application, Layout
 from tests.conftest import ROOT
 
 GOLDEN = ROOT / "tests/golden/layouts.txt"

@@ -17,8 +17,8 @@ from latebind.backend.toolchain import BUILD_PROGRAMS
 from latebind.backend.zig import ZIG_REQUIREMENT
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
-from latebind.verify.cases import installers as environments
-from latebind.verify.cases.installers import (
+from latebind.verify.run import installers as environments
+from latebind.verify.run.installers import (
     UV_REQUIREMENT,
     consumer_environment,
     installer,
