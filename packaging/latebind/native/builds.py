@@ -20,7 +20,7 @@ from latebind.fingerprint import hash_code
 from latebind.native.cmake import NativeBuild, native_build
 from latebind.native.inside import refuse_links_outside
 from latebind.native.promise import refuse_unexported
-from latebind.native.recipe import hash_sources
+from latebind.native.recipe import hash_sources, native_recipe
 from latebind.native.stages import new_stage
 from latebind.system.log import LOG
 from latebind.system.parallel import each
@@ -142,7 +142,7 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     python_identity = [python.identity for python in build.pythons]
     made_by = [build.toolchain.fingerprint(), hash_code()]
     excluded = sorted(build.config.excluded(build.target.rid))
-    recipe = build.build.recipe
+    recipe = native_recipe(build.config)
     own = json.dumps(asdict(replace(recipe, targets={build.target.rid: recipe.targets[build.target.rid]})))
     return digest([source_hash, own, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded])
 

@@ -18,8 +18,6 @@ _HEADER_WANTED = re.compile(
 """Of Clang and GCC; of CMake for a variable of find_path()."""
 _PYTHON_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*?[ `'\"]_*Py(?:[A-Z]\w*)?_\w+", re.IGNORECASE)
 _RAISED = re.compile(r"latebind\.(?:backend\.)?errors\.[^:]*: ")
-_NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
-_NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
 _QUOTED = re.compile(r"\[\d+ lines of output\]\n(.*?)\n\s*\[end of output\]", re.DOTALL)
 
 
@@ -58,16 +56,6 @@ def headers_advice(output: str, runtime: str, minimum: str, source: str) -> str:
         f'{shell_word(PurePosixPath(source, headers))}`. Then write headers = "{headers}" below the [[runtime]] of '
         f"{runtime}. This path is relative to native.source."
     )
-
-
-def without_commands(output: str) -> str:
-    """The output without CMake's status lines, ninja's progress, and the command lines that follow `FAILED:`."""
-    remaining, skip = [], False
-    for line in output.splitlines():
-        if not skip and not _NINJA_STEP.match(line) and not line.startswith(_NOISE):
-            remaining.append(line)
-        skip = line.startswith("FAILED: ")
-    return "\n".join(remaining).strip("\n")
 
 
 def own_words(output: str) -> str:

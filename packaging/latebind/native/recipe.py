@@ -72,7 +72,7 @@ def generate_files(config: Config) -> dict[str, str]:
 
     Raises LatebindError, and NotRun when a stub's functions are to be read from a header and there is no zig.
     """
-    texts = {f"{DESCRIBED}/{name}": text for name, text in described_texts(config).items()}
+    texts = describe_runtimes(config)
     for runtime in config.document.runtime:
         if runtime.drop_in:
             source, notes = stub_source(runtime, config.native_source)
@@ -81,6 +81,11 @@ def generate_files(config: Config) -> dict[str, str]:
             stub = stub_texts(cmake_dir(), source)
             texts |= {f"stubs/{runtime.name}/{name}": text for name, text in stub.items()}
     return texts
+
+
+def describe_runtimes(config: Config) -> dict[str, str]:
+    """The same for the runtimes that the project describes itself, alone."""
+    return {f"{DESCRIBED}/{name}": text for name, text in described_texts(config).items()}
 
 
 def list_loader(config: Config) -> list[Path]:

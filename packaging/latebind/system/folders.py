@@ -1,4 +1,4 @@
-"""Finds the repository of a folder, writes whole folders (complete or not at all), and explains a full disk."""
+"""Finds the repository of a folder, and writes whole folders, complete or not at all."""
 
 from __future__ import annotations
 
@@ -10,24 +10,10 @@ from pathlib import Path
 
 from latebind.errors import InputError
 
-_LITTLE_ROOM = 2 * 1024 * 1024
-
 
 def find_repository(folder: Path) -> Path:
     """The top folder of the git repository that a folder is in; the folder itself where there is none."""
     return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder)
-
-
-def explain_full_disk(folder: Path) -> str:
-    """What programs that die or write half a file without a message leave unsaid; "" where there is room."""
-    return f"{describe_full_disk(folder)}." if shutil.disk_usage(folder).free <= _LITTLE_ROOM else ""
-
-
-def describe_full_disk(path: Path) -> str:
-    """How much room is left where a file or folder could not be written, and what to do."""
-    folder = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.is_dir())
-    free = shutil.disk_usage(folder).free // 1024
-    return f"The disk is full: {free} KiB are left for {folder}. Free space and run the command again"
 
 
 @contextmanager
