@@ -21,7 +21,7 @@ from latebind.native.cmake import NativeBuild, native_build
 from latebind.native.inside import refuse_links_outside
 from latebind.native.promise import refuse_unexported
 from latebind.native.recipe import hash_sources, native_recipe
-from latebind.native.stages import new_stage
+from latebind.system.folders import new_folder
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.text import plural
@@ -55,7 +55,7 @@ def stage_target(project: Project, target: Target) -> Stage:
     if stage is not None and stage.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
         return stage
-    with LOG.step(f"building {target.rid} with {build.identity}", f"built {target.rid}"), new_stage(root) as aside:
+    with LOG.step(f"building {target.rid} with {build.identity}", f"built {target.rid}"), new_folder(root) as aside:
         build.install(aside)
         _refuse_links(config.root, aside)
         manifest = StageManifest(

@@ -27,9 +27,8 @@ from latebind.config.project import Project
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError
 from latebind.native.codemodel import list_link_items, name_runtime, read_codemodel, read_inputs
-from latebind.native.diagnostics import headers_advice, module_advice, provider_advice
-from latebind.native.downloads import report_downloads, sources_advice
-from latebind.native.inside import SourceBoundary
+from latebind.native.diagnostics import headers_advice, module_advice, provider_advice, sources_advice
+from latebind.native.inside import SourceBoundary, report_downloads
 from latebind.native.pythons import extension
 from latebind.native.recipe import describe_runtimes, native_recipe
 from latebind.native.sources import native_files

@@ -25,7 +25,7 @@ from latebind.fill import fill
 from latebind.native.amalgamation import amalgamation, declare_reader
 from latebind.native.functions import find_functions, show_names
 from latebind.native.loadersource import described_source, runtime_header, three_numbers
-from latebind.native.stages import swap_in
+from latebind.system.folders import swap_in
 from latebind.system.log import LOG
 from latebind.system.run import run
 from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table

@@ -27,18 +27,37 @@ def replacing_folder(output: Path, mark: str, title: str) -> Iterator[Path]:
     if is_taken and not (output / mark).is_file():
         raise InputError(f"exists and is not {title}", where=str(output), advice="Name another folder, or remove it.")
     made = [folder for folder in output.parents if not folder.exists()]
-    aside, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("part", "old"))
-    aside.mkdir(parents=True)
     try:
-        yield aside
-        if output.exists():
-            output.rename(old)
-        aside.rename(output)
+        with new_folder(output) as aside:
+            aside.mkdir(parents=True)
+            yield aside
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
-        if old.exists() and not output.exists():
-            old.rename(output)
-        shutil.rmtree(old, ignore_errors=True)
         for folder in made:
             with suppress(OSError):  # not empty
                 folder.rmdir()
+
+
+@contextmanager
+def new_folder(output: Path) -> Iterator[Path]:
+    """A folder to make, which takes the place of an earlier one when the block succeeds, else is removed."""
+    aside = output.with_name(f".{output.name}.{os.getpid()}.part")
+    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        yield aside
+        swap_in(aside, output)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def swap_in(aside: Path, output: Path) -> None:
+    """Put a finished folder in the place of an earlier one; the earlier one stays until that moment."""
+    old = output.with_name(f".{output.name}.{os.getpid()}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if output.exists():
+        output.rename(old)
+    try:
+        aside.rename(output)
+    finally:
+        if old.exists() and not output.exists():
+            old.rename(output)
+        shutil.rmtree(old, ignore_errors=True)
