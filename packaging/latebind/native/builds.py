@@ -20,7 +20,7 @@ from latebind.fingerprint import hash_code
 from latebind.native.cmake import NativeBuild, native_build
 from latebind.native.inside import refuse_links_outside
 from latebind.native.promise import refuse_unexported
-from latebind.native.recipe import hash_sources, native_recipe
+from latebind.native.recipe import hash_sources
 from latebind.system.folders import new_folder
 from latebind.system.log import LOG
 from latebind.system.parallel import each
@@ -59,7 +59,7 @@ def stage_target(project: Project, target: Target) -> Stage:
         build.install(aside)
         _refuse_links(config.root, aside)
         manifest = StageManifest(
-            rid=target.rid, key=key, source_hash=source_hash, toolchain=build.identity, floor=build.floor,
+            rid=target.rid, key=key, source_hash=source_hash, toolchain=build.identity, floor=config.floor(target),
             files=describe_files(aside),
         )  # fmt: skip
         made = write_manifest(aside, manifest)
@@ -142,9 +142,9 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     python_identity = [python.identity for python in build.pythons]
     made_by = [build.toolchain.fingerprint(), hash_code()]
     excluded = sorted(build.config.excluded(build.target.rid))
-    recipe = native_recipe(build.config)
+    recipe = build.build.recipe
     own = json.dumps(asdict(replace(recipe, targets={build.target.rid: recipe.targets[build.target.rid]})))
-    return digest([source_hash, own, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded])
+    return digest([source_hash, own, build.target.rid, exports, *made_by, *python_identity, *excluded])
 
 
 def _refuse_links(root: Path, prefix: Path) -> None:

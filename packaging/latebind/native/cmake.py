@@ -30,9 +30,9 @@ from latebind.native.codemodel import list_link_items, name_runtime, read_codemo
 from latebind.native.diagnostics import headers_advice, module_advice, provider_advice, sources_advice
 from latebind.native.inside import SourceBoundary, report_downloads
 from latebind.native.pythons import extension
-from latebind.native.recipe import describe_runtimes, native_recipe
+from latebind.native.recipe import describe_runtimes, find_stub, native_recipe
 from latebind.native.sources import native_files
-from latebind.native.stub import Stub, stub_source
+from latebind.native.stub import Stub
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.resources import cmake_dir
@@ -57,7 +57,6 @@ class NativeBuild:
 
     project: Project
     target: Target
-    floor: str
     toolchain: Toolchain
     pythons: tuple[Extension, ...]
     """The CPythons that Python modules are built for; () where there are none."""
@@ -118,7 +117,14 @@ class NativeBuild:
         Raises BuildError with the first errors, or when a file from outside the sources was used.
         """
         for runtime in self._drop_ins():
-            self._stub(runtime).make(self.build.stub_prefix(runtime.name))
+            stub = Stub(
+                source=find_stub(self.config, runtime),
+                target=self.target,
+                floor=self.build.floor,
+                toolchain=self.toolchain,
+                loader=cmake_dir(),
+            )
+            stub.make(self.build.stub_prefix(runtime.name))
         self._install(prefix, self.pythons[0] if self.pythons else None, variant)
         each(lambda python: self._add_modules(prefix, python, variant), self.pythons[1:])
 
@@ -141,7 +147,7 @@ class NativeBuild:
     def _install(self, prefix: Path, python: Extension | None, variant: Variant, suffix: str = "") -> None:
         build, tree = self.build, self.folder / ".".join(filter(None, (self.target.rid, suffix, variant)))
         arguments = [*build.arguments(tree, python), *self._vary(tree, variant)]
-        owner = [self.toolchain.fingerprint(), python.identity if python else "", self.target.rid, self.floor]
+        owner = [self.toolchain.fingerprint(), python.identity if python else "", self.target.rid, build.floor]
         _prepare_tree(tree, arguments, digest([*owner, str(self.config.cmake_source), str(tree)]), self.target.rid)
         boundary = SourceBoundary(self.config, build.files, [self.folder, *self.toolchain.folders(tree)])
         try:
@@ -173,18 +179,6 @@ class NativeBuild:
 
     def _drop_ins(self) -> list[RuntimeUse]:
         return [runtime for runtime in self.config.document.runtime if runtime.drop_in]
-
-    def _stub(self, runtime: RuntimeUse) -> Stub:
-        source, notes = stub_source(runtime, self.config.native_source)
-        for note in notes:
-            LOG.detail(note)
-        return Stub(
-            source=source,
-            target=self.target,
-            floor=self.floor,
-            toolchain=self.toolchain,
-            loader=cmake_dir(),
-        )
 
     def _list_mistaken_links(self, tree: Path) -> list[str]:
         """Where the project links a runtime that it binds late, without a stub in the runtime's place."""
@@ -238,7 +232,6 @@ def native_build(project: Project, target: Target) -> NativeBuild:
     return NativeBuild(
         project=project,
         target=target,
-        floor=config.floor(target),
         toolchain=chosen,
         pythons=tuple(filter(None, (extension(kind, target, chosen) for kind in config.module_kinds))),
     )
