@@ -10,8 +10,8 @@ import pytest
 from packaging.requirements import Requirement
 
 import latebind as latebind_package
+from latebind.ecosystems.wheel.buildsystem import ABI3_REQUIREMENT, BACKEND_REQUIREMENTS
 from latebind.errors import LatebindError
-from latebind.native.intree import ABI3_REQUIREMENT, BACKEND_REQUIREMENTS
 from latebind.system import resources
 from latebind.system.archive import unpack_tar
 from latebind.verify.kit import write_own_wheels

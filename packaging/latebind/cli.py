@@ -146,7 +146,7 @@ def _end_by_signal(interruption: KeyboardInterrupt) -> int:
 def _system_advice(error: OSError) -> str:
     import errno
 
-    from latebind.system.folders import describe_full_disk
+    from latebind.backend.files import describe_full_disk
 
     if error.errno == errno.ENOSPC:
         return f"{describe_full_disk(Path(error.filename or '.'))}; earlier output is unchanged."

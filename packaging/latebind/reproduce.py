@@ -17,9 +17,9 @@ from latebind.backend.zig import ZIG_REQUIREMENT, find_zig
 from latebind.config.config import Config
 from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.errors import BuildError
-from latebind.native.commit import COMMIT_VARIABLE, source_commit
 from latebind.pack.record import RECORD
 from latebind.system import resources
+from latebind.system.git import COMMIT_VARIABLE, source_commit
 from latebind.system.log import LOG
 from latebind.system.processes import watched_over
 from latebind.system.run import run

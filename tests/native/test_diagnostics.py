@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from latebind.backend.diagnostics import first_errors
+from latebind.backend.diagnostics import first_errors, without_commands
 from latebind.errors import BuildError
-from latebind.native.diagnostics import module_advice, without_commands
+from latebind.native.diagnostics import module_advice
 from latebind.system.log import LOG
 from tests.support.client import CMAKE, CONFIG, stage_project, write_client
 

@@ -15,8 +15,8 @@ import pytest
 
 from latebind.config.file import load
 from latebind.ecosystems.publishing import Stage
+from latebind.ecosystems.wheel.buildsystem import BACKEND_REQUIREMENTS
 from latebind.ecosystems.wheel.publishing import open_pypi
-from latebind.native.intree import BACKEND_REQUIREMENTS
 from latebind.verify.run.installers import installer
 from tests.support.client import by_kind, edit, pack_project, write_client
 from tests.support.running import run_checked, run_program

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from latebind.backend.programs import which
+from latebind.backend.run import command_text
 from latebind.errors import ToolError
 from latebind.system.limits import Limits
 from latebind.system.log import LOG
-from latebind.system.run import command_text, run
+from latebind.system.run import run
 from latebind.verify.run.access import NOBODY, is_root
 from tests.conftest import alive
 from tests.support.running import run_program

@@ -15,23 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.trace import TRACE_OPTIONS, read_calls
 from latebind.backend.cache import user_cache
-from latebind.backend.cmake import OFFLINE, cmake_value, source_definitions
+from latebind.backend.cmake import OFFLINE, REFUSE_DOWNLOADS, cmake_value, source_definitions
 from latebind.backend.extension import FIND_PYTHON
+from latebind.backend.fileapi import list_directories, list_targets, read_cache, request_replies
 from latebind.backend.stub import IN_FRONT
 from latebind.backend.targets import host_rid, target
 from latebind.backend.toolchain import installers_toolchain, require, toolchain
 from latebind.config.file import FILE_NAME, load
 from latebind.config.runtime import RuntimeUse
-from latebind.native.codemodel import (
-    find_place,
-    list_directories,
-    list_link_items,
-    list_targets,
-    name_runtime,
-    read_cache,
-    request_codemodel,
-)
-from latebind.native.downloads import DISCONNECTED
+from latebind.native.codemodel import find_place, list_link_items, name_runtime
 from latebind.native.stub import Stub, stub_source
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
@@ -50,6 +42,8 @@ LIMIT = 600.0
 """The seconds that CMake may take."""
 PACKED = frozenset({"SHARED_LIBRARY", "MODULE_LIBRARY"})
 """The types of targets that a package holds."""
+_DISCONNECTED = {"FETCHCONTENT_FULLY_DISCONNECTED": "ON", **REFUSE_DOWNLOADS}
+"""CMake's variables with which FetchContent fails at once where it would download."""
 _TRACE = ".trace"
 _SHOWN = 12
 
@@ -102,7 +96,7 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
     compiler = toolchain(installers_toolchain("zig", host, sources, is_sdist=True), host)
     stubs = {name: _make_stub(name, preset, compiler, scratch) for name, preset in presets().items() if preset.stub}
     tree = scratch / "tree"
-    request_codemodel(tree)
+    request_replies(tree)
     trace = tree.with_suffix(_TRACE)
     front = [cmake_dir() / "defaults.cmake", *(prefix / IN_FRONT for prefix in stubs.values())]
     variables: dict[str, str | Path] = {
@@ -110,7 +104,7 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
         "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": ";".join(map(str, front)),
         "latebind_DIR": cmake_dir(),
         "LATEBIND_SOURCE_DIR": root,
-        **({} if may_download else DISCONNECTED),
+        **({} if may_download else _DISCONNECTED),
         **{f"{name}_EXECUTABLE": Path(sys.executable) for name in FIND_PYTHON},
         **_read_definitions(root),
     }

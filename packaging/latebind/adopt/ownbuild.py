@@ -20,12 +20,12 @@ import msgspec
 
 from latebind.adopt.cargo import build_crates
 from latebind.adopt.trace import TRACE_OPTIONS, read_calls
+from latebind.backend.fileapi import list_targets, read_cache
 from latebind.backend.programs import which
 from latebind.backend.run import tail
 from latebind.backend.tree import is_generated, is_scratch
 from latebind.config.file import tables_of
 from latebind.errors import BuildError
-from latebind.native.codemodel import list_targets, read_cache
 from latebind.system.log import LOG
 from latebind.system.run import run
 from latebind.text import decisive_line

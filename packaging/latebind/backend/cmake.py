@@ -1,19 +1,19 @@
-"""Says how CMake builds the native code of a project for one target, and builds one component of it."""
+"""Builds the native code of a project for one target with CMake: configures, compiles, and installs components."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryDirectory
+from tempfile import TemporaryDirectory
 
-from latebind.backend.diagnostics import first_errors, linker_advice, relative
+from latebind.backend.diagnostics import first_errors, linker_advice, relative, without_commands
 from latebind.backend.errors import BuildError
 from latebind.backend.extension import Extension
-from latebind.backend.files import digest, write_changed
-from latebind.backend.installers import list_installed_targets, request_targets
+from latebind.backend.fileapi import list_installed_targets, request_replies
+from latebind.backend.files import digest, explain_full_disk, write_changed
 from latebind.backend.recipe import CONFIG, NativeRecipe, Value
-from latebind.backend.run import run, tail
+from latebind.backend.run import Completed, Run, command_text, run, tail
 from latebind.backend.stub import IN_FRONT, install_stub
 from latebind.backend.targets import Target
 from latebind.backend.toolchain import Toolchain, require
@@ -38,11 +38,20 @@ class Build:
     recipe: NativeRecipe
     target: Target
     toolchain: Toolchain
+    root: Path
+    """The folder of the project, from which errors name files."""
     native: Path
     """The folder of all native code."""
+    files: Sequence[Path]
+    """The files of the native code."""
+    generated: Mapping[str, str]
+    """What is compiled besides, by name: below DESCRIBED, and of each stub that is built below `stubs`."""
     loader: Path
     folder: Path
     """The folder of all build trees."""
+    run: Run = run
+    is_verbose: bool = False
+    """Whether errors have the commands and all that they printed."""
 
     @property
     def floor(self) -> str:
@@ -67,9 +76,10 @@ class Build:
         """The environment in which CMake and the compiler run for a build tree."""
         return {**self.toolchain.environment(tree), **(OFFLINE if self.recipe.sources else {})}
 
-    def arguments(self, tree: Path, python: Sequence[str]) -> list[str]:
-        """CMake's arguments for a build tree; those for Python modules are `python`."""
+    def arguments(self, tree: Path, python: Extension | None) -> list[str]:
+        """CMake's arguments for a build tree, and for Python modules if there are any and `python` builds them."""
         return [
+            f"-DCMAKE_MAKE_PROGRAM={require('ninja')}",
             *self.toolchain.configure(self.target, self.floor, self.folder / f"{tree.name}.toolchain"),
             "-DCMAKE_BUILD_TYPE=Release",
             f"-Dlatebind_DIR={self.loader}",
@@ -78,8 +88,11 @@ class Build:
             *(f"-D{name}={value}" for name, value in self.recipe.variables.items()),
             *([f"-DLATEBIND_DESCRIBED={tree / DESCRIBED}"] if self.recipe.is_described else []),
             *(f"-D{name}={cmake_value(value)}" for name, value in self._definitions().items()),
-            *(python if self.recipe.module_kind else ()),
+            *(self._configure(python, tree) if self.recipe.module_kind else ()),
         ]
+
+    def _configure(self, python: Extension | None, tree: Path) -> list[str]:
+        return python.configure(self.folder / f"{tree.name}.python") if python else ["-DLATEBIND_PYTHON_KIND=none"]
 
     def _definitions(self) -> dict[str, Value]:
         """The project's own definitions, and latebind's defaults and stubs in front of it."""
@@ -100,22 +113,62 @@ class Build:
         return definitions
 
 
-def build_component(
-    build: Build, component: str, python: Extension | None, generated: Mapping[str, str], files: Sequence[Path]
-) -> Path:
-    """Build the native code and install one component, into a folder of its name; the folder above it.
+class StepError(BuildError):
+    """CMake, ninja or a compiler failed; `ended` has all that it printed."""
 
-    `generated` are the generated files of an sdist, `files` the sources. Raises BuildError with the first errors,
-    ToolError and NotRun.
+    def __init__(self, ended: Completed, message: str, advice: str) -> None:
+        super().__init__(message, advice=advice)
+        self.ended = ended
+
+
+def build_tree(  # noqa: PLR0913  # what is built, and where it goes
+    build: Build,
+    tree: Path,
+    arguments: Sequence[str],
+    components: Sequence[str],
+    prefix: Path,
+    configured: Callable[[], Sequence[str]],
+) -> None:
+    """Build in a tree with CMake's `arguments`, and install components, each into a folder of its name below `prefix`.
+
+    `configured` is called when CMake has configured the tree; it returns the targets to compile, none for all.
+
+    Raises StepError with the first errors, ToolError and NotRun.
     """
-    cmake, tree, prefix = require("cmake"), build.folder / build.target.rid, build.folder / "installed"
+    cmake, log = require("cmake"), build.folder / f"{tree.name}.log"
     tree.mkdir(parents=True, exist_ok=True)
-    write_changed(_list_below(generated, DESCRIBED), tree / DESCRIBED)
+    write_changed(_list_below(build.generated, DESCRIBED), tree / DESCRIBED)
+    log.unlink(missing_ok=True)
+
+    def step(*arguments: str | Path) -> None:
+        # In the tree, because file(DOWNLOAD) writes a file without a folder there.
+        environment = build.environment(tree)
+        ended = build.run([cmake, *arguments], cwd=tree, env=environment, timeout=_TIME_LIMIT, check=False, log=log)
+        if ended.returncode != 0:
+            raise _explain(build, ended, log)
+
+    request_replies(tree)
+    with build.toolchain.first_use(build.target, build.floor, tree, build.files):
+        step("-S", build.source, "-B", tree, "-G", "Ninja", *arguments)
+        targets = configured()
+        step("--build", tree, *(["--target", *targets] if targets else []))
+    for component in components:
+        step("--install", tree, "--component", component, "--prefix", prefix / component)
+    build.toolchain.finish(build.target, prefix)
+
+
+def build_component(build: Build, component: str, python: Extension | None) -> Path:
+    """Build the stubs, then one component into a folder of its name; the folder above it, as an sdist needs it.
+
+    Raises BuildError with the first errors, ToolError and NotRun.
+    """
+    tree, prefix = build.folder / build.target.rid, build.folder / "installed"
+    build.folder.mkdir(parents=True, exist_ok=True)
     for stub in build.recipe.stubs:
         with TemporaryDirectory(dir=build.folder) as folder:
             install_stub(
                 stub,
-                _list_below(generated, f"stubs/{stub.name}"),
+                _list_below(build.generated, f"stubs/{stub.name}"),
                 loader=build.loader,
                 target=build.target,
                 floor=build.floor,
@@ -123,29 +176,21 @@ def build_component(
                 folder=Path(folder),
                 prefix=build.stub_prefix(stub.name),
             )
-    modules = python.configure(build.folder / "python") if python else ["-DLATEBIND_PYTHON_KIND=none"]
-    request_targets(tree)
-    arguments = [f"-DCMAKE_MAKE_PROGRAM={require('ninja')}", *build.arguments(tree, modules)]
-    with build.toolchain.first_use(build.target, build.floor, tree, files):
-        _run(build, tree, [cmake, "-S", build.source, "-B", tree, "-G", "Ninja", *arguments])
-        made = list_installed_targets(tree, component)  # of the packages of a project, an sdist has one
-        _run(build, tree, [cmake, "--build", tree, *(["--target", *made] if made else [])])
-    _run(build, tree, [cmake, "--install", tree, "--component", component, "--prefix", prefix / component])
-    build.toolchain.finish(build.target, prefix)
+    arguments = build.arguments(tree, python)
+    build_tree(build, tree, arguments, [component], prefix, lambda: list_installed_targets(tree, component))
     return prefix
 
 
-def _run(build: Build, tree: Path, argv: Sequence[str | Path]) -> None:
-    ended = run(argv, cwd=tree, env=build.environment(tree), timeout=_TIME_LIMIT, check=False)
-    if ended.status != 0:
-        root = build.native.parent
-        errors = first_errors(ended.output, root, build.source)
-        failed = f"the native build for {build.target.rid} failed with status {ended.status}"
-        with NamedTemporaryFile(prefix=f"{build.target.rid}-", suffix=".log", delete=False) as log:
-            log.write(ended.output.encode())
-        advice = linker_advice(ended.output) or "Fix the error and run the command again."
-        text = "\n".join([*errors, failed, tail(relative(ended.output, root))])
-        raise BuildError(text, advice=f"{advice} The whole log is {log.name}.")
+def _explain(build: Build, ended: Completed, log: Path) -> StepError:
+    """The error of a failed step: the first errors, then the last lines, without the commands unless in detail."""
+    command = f": {command_text(ended.argv)}" if build.is_verbose else ""
+    lines = [
+        *first_errors(ended.output, build.root, build.source),
+        f"the native build for {build.target.rid} failed with status {ended.returncode}{command}",
+        tail(relative(ended.output if build.is_verbose else without_commands(ended.output), build.root)),
+    ]
+    advice = f"{linker_advice(ended.output) or 'Fix the error and run the command again.'} The whole log is {log}."
+    return StepError(ended, "\n".join(lines), explain_full_disk(build.folder) or advice)
 
 
 def _list_below(texts: Mapping[str, str], folder: str) -> dict[str, str]:

@@ -21,6 +21,8 @@ _LINKER = re.compile(
     r"^(?:\S+: )?(error: .+|.*undefined reference to .+|.*Undefined symbols.*|LINK : fatal error .+)$", re.MULTILINE
 )
 _FUNCTION_WANTED = re.compile(r"undefined (?:reference to|symbol:) [`']?(\w+)")
+_NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
+_NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
 _SHOWN = 5
 
 
@@ -47,6 +49,16 @@ def linker_advice(output: str) -> str:
         f"Name the library that has {found[1]} in target_link_libraries(): m for the functions of <math.h>, which zig "
         "finds by itself and other compilers do not."
     )
+
+
+def without_commands(output: str) -> str:
+    """The output without CMake's status lines, ninja's progress, and the command lines that follow `FAILED:`."""
+    remaining, skip = [], False
+    for line in output.splitlines():
+        if not skip and not _NINJA_STEP.match(line) and not line.startswith(_NOISE):
+            remaining.append(line)
+        skip = line.startswith("FAILED: ")
+    return "\n".join(remaining).strip("\n")
 
 
 def relative(text: str, root: Path) -> str:

@@ -34,15 +34,22 @@ _PYCONFIG = "pyconfig.h"
 class Extension:
     """How Python modules are built for one target with the CPython that runs."""
 
-    abi: ClassVar[str] = ""
-    """They are named for no certain CPython, but for the stable ABI or the one that runs."""
-    title: ClassVar[str] = platform.python_version()
-    """The version of its headers."""
-
+    left_out: ClassVar[tuple[str, ...]] = ("internal",)
+    """The folders of headers that modules cannot use."""
     kind: str
     headers: Path
     target: Target
     toolchain: Toolchain
+
+    @property
+    def abi(self) -> str:
+        """The ABI in the names of its modules: `cp310` for `cp310-cp310`; "" for the CPython that runs."""
+        return self.kind.partition("-")[2]
+
+    @property
+    def title(self) -> str:
+        """The version of its headers."""
+        return platform.python_version()
 
     @cached_property
     def identity(self) -> str:
@@ -61,18 +68,30 @@ class Extension:
         """
         floor = floor_of(self.kind)
         shutil.rmtree(folder, ignore_errors=True)
-        include = copy_headers(self.headers, folder / "include", self._pyconfig(), without=("internal",))
+        include = copy_headers(self.headers, folder / "include", self._pyconfig(), without=self.left_out)
         limit = f"0x{floor[0]:02X}{floor[1]:02X}0000" if floor else ""
-        library = str(self._library(folder, floor)) if self.target.dlltool_machine else ""
+        library = str(self._library(folder)) if self.target.dlltool_machine else ""
         return [
-            *name_interpreter(Path(sys.executable)),
+            *self._answers(folder, include, library),
             f"-DLATEBIND_PYTHON_KIND={self.kind}",
             f"-DLATEBIND_PYTHON_INCLUDE={include}",
             f"-DLATEBIND_PYTHON_LIMITED_API={limit}",
             f"-DLATEBIND_PYTHON_TARGET_ABI3T={limit if is_threaded(self.kind) else ''}",
-            f"-DLATEBIND_PYTHON_SUFFIX={module_suffix(self.kind, self.target)}",
+            f"-DLATEBIND_PYTHON_SUFFIX={self.suffix}",
             f"-DLATEBIND_PYTHON_LIBRARY={library}",
         ]
+
+    @property
+    def suffix(self) -> str:
+        """How the file names of modules end: `.abi3.so`, `.pyd`, or what this CPython calls its own."""
+        if self.kind == "cpython":
+            return str(sysconfig.get_config_var("EXT_SUFFIX"))
+        suffix = self.target.abi3_suffix
+        return suffix.replace("abi3", "abi3t") if is_threaded(self.kind) else suffix
+
+    def _answers(self, folder: Path, include: Path, library: str) -> list[str]:  # noqa: ARG002  # one for others has all
+        """CMake arguments with which projects find this CPython, in whatever way they look for one."""
+        return name_interpreter(Path(sys.executable))
 
     def _pyconfig(self) -> str:
         """A pyconfig.h that asks the compiler, or this CPython's own."""
@@ -80,8 +99,9 @@ class Extension:
             return portable_pyconfig(is_threaded=False, is_limited=True)
         return own_pyconfig(self.headers).read_text("utf-8")
 
-    def _library(self, folder: Path, floor: PythonVersion | None) -> Path:
+    def _library(self, folder: Path) -> Path:
         """Only Windows resolves a module's symbols when it is linked: from python3.lib, or this CPython's own."""
+        floor = floor_of(self.kind)
         stable = "python3t" if is_threaded(self.kind) else "python3"
         if floor is not None and self.is_portable:
             definition = folder / f"{stable}.def"
@@ -184,13 +204,6 @@ def refuse_foreign(kind: str, rid: str) -> None:
             advice=f"Build it on {rid} (cibuildwheel), list the CPython versions in wheel.pythons, or set wheel.kind = "
             '"cpXY-abi3".',
         )
-
-
-def module_suffix(kind: str, target: Target) -> str:
-    """How the file names of modules end: `.abi3.so`, `.pyd`, or what this CPython calls its own."""
-    if kind == "cpython":
-        return str(sysconfig.get_config_var("EXT_SUFFIX"))
-    return target.abi3_suffix.replace("abi3", "abi3t") if is_threaded(kind) else target.abi3_suffix
 
 
 def name_interpreter(python: Path) -> list[str]:

@@ -1,9 +1,10 @@
-"""Writes files, complete or not at all; hashes; and the time that archives have."""
+"""Writes files, complete or not at all, and explains a full disk; hashes; and the time that archives have."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ UNIX = 3
 EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first time that a zip can store
 LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last
 _DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
+_LITTLE_ROOM = 2 * 1024 * 1024
 
 
 def source_date_epoch() -> int:
@@ -67,6 +69,18 @@ def write_changed(texts: Mapping[str, str], folder: Path) -> list[Path]:
         if not path.is_file() or path.read_text("utf-8") != text:
             write_text(path, text)
     return list(text_by_path)
+
+
+def explain_full_disk(folder: Path) -> str:
+    """What programs that die or write half a file without a message leave unsaid; "" where there is room."""
+    return f"{describe_full_disk(folder)}." if shutil.disk_usage(folder).free <= _LITTLE_ROOM else ""
+
+
+def describe_full_disk(path: Path) -> str:
+    """How much room is left where a file or folder could not be written, and what to do."""
+    folder = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.is_dir())
+    free = shutil.disk_usage(folder).free // 1024
+    return f"The disk is full: {free} KiB are left for {folder}. Free space and run the command again"
 
 
 def digest(parts: Sequence[str]) -> str:

@@ -75,7 +75,10 @@ class UnpackedSdist:
             recipe=self.native,
             target=platform,
             toolchain=toolchain(self.toolchain(rid), platform),
+            root=self.root,
             native=self.root / NATIVE,
+            files=self._files,
+            generated=read_generated(self.root / BACKEND),
             loader=self.loader,
             folder=scratch,
         )
@@ -83,7 +86,7 @@ class UnpackedSdist:
         python = extension(modules, platform, build.toolchain) if modules else None
         identity = build.identify([python.title] if python else [])
         NOTES.info("building %s with %s …", rid, identity)
-        prefix = build_component(build, self.wheel.component, python, read_generated(self.root / BACKEND), self._files)
+        prefix = build_component(build, self.wheel.component, python)
         manifest = StageManifest(
             rid=platform.rid, key="", source_hash=source_hash, toolchain=identity, floor=build.floor,
             files=describe_files(prefix),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from latebind.backend.errors import BuildError
 from latebind.backend.files import write_changed, write_text
 from latebind.backend.recipe import StubRecipe
-from latebind.backend.run import run, tail
+from latebind.backend.run import Run, run, tail
 from latebind.backend.targets import Target
 from latebind.backend.toolchain import Toolchain, require
 
@@ -17,14 +17,14 @@ IN_FRONT = "lib/cmake/latebind/inFront.cmake"
 DESCRIBED, SINGLE, INCLUDE = "described", "single", "include"
 """The folders of a stub's generated files: what CMake calls LATEBIND_DESCRIBED, the stub as one file, more headers."""
 _TIME_LIMIT = 600.0
-Step = Callable[[Sequence[str | Path], Path, Mapping[str, str], str], None]
-"""Runs a program in a folder and an environment, and raises BuildError with the text when it fails."""
 
 
-def run_step(argv: Sequence[str | Path], folder: Path, environment: Mapping[str, str], problem: str) -> None:
+def run_step(
+    argv: Sequence[str | Path], folder: Path, environment: Mapping[str, str], problem: str, run: Run = run
+) -> None:
     """Run one step of a build. Raises BuildError with the problem and the output, or ToolError."""
     ended = run(argv, cwd=folder, env=environment, timeout=_TIME_LIMIT, check=False)
-    if ended.status != 0:
+    if ended.returncode != 0:
         raise BuildError(f"{problem}\n{tail(ended.output)}")
 
 
@@ -39,7 +39,7 @@ def install_stub(  # noqa: PLR0913  # what it is made of, for what, and where
     folder: Path,
     prefix: Path,
     headers: Path | None = None,
-    step: Step = run_step,
+    run: Run = run,
 ) -> None:
     """Build a stub in `folder` and install it in `prefix`; `headers` is a folder of headers to install as well.
 
@@ -65,7 +65,7 @@ def install_stub(  # noqa: PLR0913  # what it is made of, for what, and where
     ]
     environment = toolchain.environment(tree)
     for argv in steps:
-        step(argv, folder, environment, f"the stub of {recipe.title} could not be built for {target.rid}")
+        run_step(argv, folder, environment, f"the stub of {recipe.title} could not be built for {target.rid}", run)
     for name, text in texts.items():
         if name.startswith(f"{INCLUDE}/"):
             write_text(prefix / "include" / "latebind" / name.removeprefix(f"{INCLUDE}/"), text)

@@ -117,7 +117,7 @@ def program(name: str) -> Path | None:
 
 def _starts(path: Path) -> bool:
     try:
-        return run([path, "--version"], check=False, timeout=_START_LIMIT).status == 0
+        return run([path, "--version"], check=False, timeout=_START_LIMIT).returncode == 0
     except ToolError:
         return False
 

@@ -67,9 +67,9 @@ def _release(arguments: argparse.Namespace) -> int:
 
 def _make(arguments: argparse.Namespace) -> int:
     """Make a folder; 1 for a dry run with blockers, which would not be a release."""
-    from latebind.native.commit import source_commit, tagged_commit
     from latebind.release.make import ReleaseInputs, make_release
     from latebind.release.tag import list_tags, read_tag
+    from latebind.system.git import source_commit, tagged_commit
 
     if arguments.publishable:
         raise LatebindError("--publishable has no effect without --check", advice="Leave it out.")

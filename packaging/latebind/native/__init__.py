@@ -1,1 +1,1 @@
-"""From sources to packages: native build, stage, wheels, nupkgs."""
+"""Builds the native code of projects into stages, and describes what is in them."""

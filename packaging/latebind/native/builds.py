@@ -21,7 +21,7 @@ from latebind.native.cmake import NativeBuild, native_build
 from latebind.native.inside import refuse_links_outside
 from latebind.native.promise import refuse_unexported
 from latebind.native.recipe import hash_sources
-from latebind.native.stages import new_stage
+from latebind.system.folders import new_folder
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.text import plural
@@ -55,11 +55,11 @@ def stage_target(project: Project, target: Target) -> Stage:
     if stage is not None and stage.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
         return stage
-    with LOG.step(f"building {target.rid} with {build.identity}", f"built {target.rid}"), new_stage(root) as aside:
+    with LOG.step(f"building {target.rid} with {build.identity}", f"built {target.rid}"), new_folder(root) as aside:
         build.install(aside)
         _refuse_links(config.root, aside)
         manifest = StageManifest(
-            rid=target.rid, key=key, source_hash=source_hash, toolchain=build.identity, floor=build.floor,
+            rid=target.rid, key=key, source_hash=source_hash, toolchain=build.identity, floor=config.floor(target),
             files=describe_files(aside),
         )  # fmt: skip
         made = write_manifest(aside, manifest)
@@ -144,7 +144,7 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     excluded = sorted(build.config.excluded(build.target.rid))
     recipe = build.build.recipe
     own = json.dumps(asdict(replace(recipe, targets={build.target.rid: recipe.targets[build.target.rid]})))
-    return digest([source_hash, own, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded])
+    return digest([source_hash, own, build.target.rid, exports, *made_by, *python_identity, *excluded])
 
 
 def _refuse_links(root: Path, prefix: Path) -> None:

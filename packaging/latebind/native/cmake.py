@@ -1,4 +1,7 @@
-"""Runs CMake for one target: configures, compiles and installs each component, and reports what failed."""
+"""Builds a project for one target as an sdist of it is built, for all its packages and CPythons, and incrementally.
+
+It also checks what CMake reads and installs, and says more of an error.
+"""
 
 from __future__ import annotations
 
@@ -8,50 +11,35 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from latebind.backend.cmake import DESCRIBED, Build
-from latebind.backend.diagnostics import first_errors, linker_advice, relative
+from latebind.backend.cmake import Build, StepError, build_tree
+from latebind.backend.diagnostics import relative
 from latebind.backend.extension import Extension
-from latebind.backend.files import digest
-from latebind.backend.run import tail
+from latebind.backend.fileapi import list_targets
+from latebind.backend.files import digest, explain_full_disk
 from latebind.backend.targets import Target
 from latebind.backend.toolchain import Toolchain, require, toolchain
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError
-from latebind.native.codemodel import (
-    list_link_items,
-    list_targets,
-    name_runtime,
-    read_codemodel,
-    read_inputs,
-    request_codemodel,
-)
-from latebind.native.diagnostics import (
-    headers_advice,
-    module_advice,
-    provider_advice,
-    without_commands,
-)
-from latebind.native.downloads import report_downloads, sources_advice
-from latebind.native.inside import SourceBoundary
-from latebind.native.loadersource import write_sources
-from latebind.native.pythons import InstalledPython, extension
-from latebind.native.recipe import native_recipe
+from latebind.native.codemodel import list_link_items, name_runtime, read_codemodel, read_inputs
+from latebind.native.diagnostics import headers_advice, module_advice, provider_advice, sources_advice
+from latebind.native.inside import SourceBoundary, report_downloads
+from latebind.native.pythons import extension
+from latebind.native.recipe import describe_runtimes, find_stub, native_recipe
 from latebind.native.sources import native_files
-from latebind.native.stub import Stub, stub_source
-from latebind.system.folders import explain_full_disk
+from latebind.native.stub import Stub
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.resources import cmake_dir
-from latebind.system.run import Completed, command_text, run
+from latebind.system.run import run
 from loadcheck.facts import module_abi
 
 Variant = Literal["", "debug", "versioned"]
-_TIME_LIMIT = 1800.0
 _NO_COMPONENT = "Unspecified"
 """CMake's name for what install() puts into no component."""
 _NINJA_STEP = re.compile(rb"^\[\d+/\d+\]", re.MULTILINE)
@@ -63,15 +51,14 @@ _UNLINK = (
 _LAST_OUTPUT = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class NativeBuild:
     """How a project is built for one target on this machine."""
 
     project: Project
     target: Target
-    floor: str
     toolchain: Toolchain
-    pythons: tuple[Extension | InstalledPython, ...]
+    pythons: tuple[Extension, ...]
     """The CPythons that Python modules are built for; () where there are none."""
 
     @property
@@ -94,16 +81,21 @@ class NativeBuild:
         present = [name for name in self.config.packages if name not in excluded]
         return [name for name in present if self.pythons or kind(name) != "cpython"]
 
-    @property
+    @cached_property
     def build(self) -> Build:
-        """What CMake gets."""
+        """How an sdist of the project is built."""
         return Build(
             recipe=native_recipe(self.config),
             target=self.target,
             toolchain=self.toolchain,
+            root=self.config.root,
             native=self.config.native_source,
+            files=native_files(self.project),
+            generated=describe_runtimes(self.config),
             loader=cmake_dir(),
             folder=self.folder,
+            run=partial(run, watcher=_show_progress),
+            is_verbose=LOG.level == "verbose",
         )
 
     @property
@@ -124,17 +116,22 @@ class NativeBuild:
 
         Raises BuildError with the first errors, or when a file from outside the sources was used.
         """
-        build = self.build
         for runtime in self._drop_ins():
-            self._stub(runtime).make(build.stub_prefix(runtime.name))
-        self._install(build, prefix, self.pythons[0] if self.pythons else None, variant)
-        each(lambda python: self._add_modules(build, prefix, python, variant), self.pythons[1:])
-        self.toolchain.finish(self.target, prefix)
+            stub = Stub(
+                source=find_stub(self.config, runtime),
+                target=self.target,
+                floor=self.build.floor,
+                toolchain=self.toolchain,
+                loader=cmake_dir(),
+            )
+            stub.make(self.build.stub_prefix(runtime.name))
+        self._install(prefix, self.pythons[0] if self.pythons else None, variant)
+        each(lambda python: self._add_modules(prefix, python, variant), self.pythons[1:])
 
-    def _add_modules(self, build: Build, prefix: Path, python: Extension | InstalledPython, variant: Variant) -> None:
+    def _add_modules(self, prefix: Path, python: Extension, variant: Variant) -> None:
         """Build for one more CPython, and add its modules. Raises BuildError when there are none."""
         with tempfile.TemporaryDirectory(prefix=".modules-", dir=self.folder) as aside:
-            self._install(build, Path(aside), python, variant, python.abi)
+            self._install(Path(aside), python, variant, python.abi)
             modules = [path for path in Path(aside).rglob("*") if module_abi(path.name) == python.abi]
             for module in modules:
                 (prefix / module.relative_to(aside)).parent.mkdir(parents=True, exist_ok=True)
@@ -147,82 +144,41 @@ class NativeBuild:
                 "nanobind_add_module(), which name each module for the CPython that CMake finds.",
             )
 
-    def _install(  # what is built, and where it goes
-        self,
-        build: Build,
-        prefix: Path,
-        python: Extension | InstalledPython | None,
-        variant: Variant,
-        suffix: str = "",
-    ) -> None:
-        cmake, ninja = require("cmake"), require("ninja")
-        tree = self.folder / ".".join(filter(None, (self.target.rid, suffix, variant)))
-        log = self.folder / f"{tree.name}.log"
-        arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(build, tree, python, variant)]
-        owner = [self.toolchain.fingerprint(), python.identity if python else "", self.target.rid, self.floor]
+    def _install(self, prefix: Path, python: Extension | None, variant: Variant, suffix: str = "") -> None:
+        build, tree = self.build, self.folder / ".".join(filter(None, (self.target.rid, suffix, variant)))
+        arguments = [*build.arguments(tree, python), *self._vary(tree, variant)]
+        owner = [self.toolchain.fingerprint(), python.identity if python else "", self.target.rid, build.floor]
         _prepare_tree(tree, arguments, digest([*owner, str(self.config.cmake_source), str(tree)]), self.target.rid)
-        write_sources(self.config, tree / DESCRIBED)
-        log.unlink(missing_ok=True)
+        boundary = SourceBoundary(self.config, build.files, [self.folder, *self.toolchain.folders(tree)])
+        try:
+            build_tree(build, tree, arguments, self.components, prefix, lambda: self._check(tree, boundary))
+        except StepError as error:
+            raise self._explain(error, tree) from error
+        boundary.refuse_outside(read_inputs(require("ninja"), tree))
 
-        def step(*arguments: str | Path) -> None:
-            ended = run(
-                [cmake, *arguments],
-                cwd=tree,  # where file(DOWNLOAD) writes a file without a folder
-                env=build.environment(tree),
-                timeout=_TIME_LIMIT,
-                log=log,
-                check=False,
-                watcher=_show_progress,
-            )
-            if ended.returncode != 0:
-                links = self._list_mistaken_links(tree) if arguments[0] == "--build" else []
-                raise self._failure(ended, log, links)
-
-        request_codemodel(tree)
-        files = native_files(self.project)
-        boundary = SourceBoundary(self.config, files, [self.folder, *self.toolchain.folders(tree)])
-        with self.toolchain.first_use(self.target, self.floor, tree, files):
-            step("-S", self.config.cmake_source, "-B", tree, "-G", "Ninja", *arguments)
-            model = read_codemodel(ninja, tree, self.config.cmake_source)
-            self._refuse_missing_components(model.components)
-            boundary.refuse_outside(model.files)
-            boundary.note_outside(model.searched)
-            report_downloads(self.config, tree, self.target.rid)
-            for path in model.written:  # zig's linker, for macOS, would write to what an old link names
-                if path.is_symlink():  # of a library that had a version
-                    path.unlink()
-            step("--build", tree)
-        for component in self.components:
-            step("--install", tree, "--component", component, "--prefix", prefix / component)
-        boundary.refuse_outside(read_inputs(ninja, tree))
-
-    def _arguments(
-        self, build: Build, tree: Path, python: Extension | InstalledPython | None, variant: Variant
-    ) -> list[str]:
-        modules = self.config.module_kind and python
-        answers = modules.configure(self.folder / f"{tree.name}.python") if modules else ["-DLATEBIND_PYTHON_KIND=none"]
-        arguments = build.arguments(tree, answers)
+    def _vary(self, tree: Path, variant: Variant) -> list[str]:
+        """CMake's arguments for a variant."""
         if variant == "versioned":
-            arguments.append(f"-DLATEBIND_SOVERSION={self.config.soversion}")
+            return [f"-DLATEBIND_SOVERSION={self.config.soversion}"]
         if variant == "debug":
             folder = self.folder / f"{tree.name}.toolchain"
-            arguments += ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, folder, self.folder)]
-        return arguments
+            return ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, folder, self.folder)]
+        return []
+
+    def _check(self, tree: Path, boundary: SourceBoundary) -> tuple[()]:
+        """Refuse what a configured tree would build from other files or without a component; report downloads."""
+        model = read_codemodel(require("ninja"), tree, self.config.cmake_source)
+        self._refuse_missing_components(model.components)
+        boundary.refuse_outside(model.files)
+        boundary.note_outside(model.searched)
+        report_downloads(self.config, tree, self.target.rid)
+        for path in model.written:  # zig's linker, for macOS, would write to what an old link names
+            if path.is_symlink():  # of a library that had a version
+                path.unlink()
+        return ()  # all is built, so that errors in what no package holds are seen, too
 
     def _drop_ins(self) -> list[RuntimeUse]:
         return [runtime for runtime in self.config.document.runtime if runtime.drop_in]
-
-    def _stub(self, runtime: RuntimeUse) -> Stub:
-        source, notes = stub_source(runtime, self.config.native_source)
-        for note in notes:
-            LOG.detail(note)
-        return Stub(
-            source=source,
-            target=self.target,
-            floor=self.floor,
-            toolchain=self.toolchain,
-            loader=cmake_dir(),
-        )
 
     def _list_mistaken_links(self, tree: Path) -> list[str]:
         """Where the project links a runtime that it binds late, without a stub in the runtime's place."""
@@ -235,33 +191,24 @@ class NativeBuild:
             if (runtime := name_runtime(link.item)) in late
         ]
 
-    def _failure(self, ended: Completed, log: Path, links: Sequence[str] = ()) -> BuildError:
-        """The error of a failed step: the first errors, then the rest; the commands only with `--verbose`.
-
-        `links` are the places that link a runtime by mistake; they come first.
-        """
-        root, verbose = self.config.root, LOG.level == "verbose"
-        command = f": {command_text(ended.argv)}" if verbose else ""
-        rest = ended.output if verbose else without_commands(ended.output)
-        lines = [
-            *dict.fromkeys(links),
-            *first_errors(ended.output, root, self.config.cmake_source),
-            f"the native build for {self.target.rid} failed with status {ended.returncode}{command}",
-            tail(relative(rest, root)),
-        ]
+    def _explain(self, error: StepError, tree: Path) -> BuildError:
+        """The error with what the project must change, as far as that is known; links of a runtime come first."""
+        output, source = error.ended.output, self.config.document.native.source
+        links = self._list_mistaken_links(tree) if "--build" in error.ended.argv else []
         is_provider = any(package.ep for package in self.config.packages.values())
-        specific_advice = provider_advice(ended.output) if is_provider else module_advice(ended.output)
-        for runtime in (runtime for runtime in self._drop_ins() if not runtime.headers):
-            source = self.config.document.native.source
-            specific_advice = specific_advice or headers_advice(ended.output, runtime.name, runtime.minimum, source)
-        advice = (
-            explain_full_disk(self.folder)
-            or (_UNLINK if links else "")
-            or sources_advice(self.config, ended.output)
-            or specific_advice
-            or f"{linker_advice(ended.output) or 'Fix the error and run the command again.'} The whole log is {log}."
-        )
-        return BuildError("\n".join(lines), advice=advice)
+        advice = [
+            explain_full_disk(self.folder),
+            _UNLINK if links else "",
+            sources_advice(self.config, output),
+            provider_advice(output) if is_provider else module_advice(output),
+            *(
+                headers_advice(output, runtime.name, runtime.minimum, source)
+                for runtime in self._drop_ins()
+                if not runtime.headers
+            ),
+            error.advice,
+        ]
+        return BuildError("\n".join([*dict.fromkeys(links), error.message]), advice=next(filter(None, advice)))
 
     def _refuse_missing_components(self, existing: Sequence[str]) -> None:
         named = [component for component in existing if component != _NO_COMPONENT]
@@ -285,7 +232,6 @@ def native_build(project: Project, target: Target) -> NativeBuild:
     return NativeBuild(
         project=project,
         target=target,
-        floor=config.floor(target),
         toolchain=chosen,
         pythons=tuple(filter(None, (extension(kind, target, chosen) for kind in config.module_kinds))),
     )

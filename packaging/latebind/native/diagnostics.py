@@ -7,6 +7,7 @@ import re
 import textwrap
 from pathlib import PurePosixPath
 
+from latebind.config.config import Config
 from latebind.text import shell_word
 
 _RUNTIME_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*\n?[^\n]*\b_?OrtGetApiBase", re.IGNORECASE)
@@ -17,9 +18,12 @@ _HEADER_WANTED = re.compile(
 )
 """Of Clang and GCC; of CMake for a variable of find_path()."""
 _PYTHON_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*?[ `'\"]_*Py(?:[A-Z]\w*)?_\w+", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"requires\s+the\s+source\s+directory\s+for\s+dependency\s+(?P<content>[\w.+-]+)"
+    r"|would\s+download\s+(?P<project>[\w.+-]+),\s+which"
+    r"|Could(?:n't| not) connect to server|transport '\w+' not allowed"
+)
 _RAISED = re.compile(r"latebind\.(?:backend\.)?errors\.[^:]*: ")
-_NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
-_NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
 _QUOTED = re.compile(r"\[\d+ lines of output\]\n(.*?)\n\s*\[end of output\]", re.DOTALL)
 
 
@@ -34,6 +38,21 @@ def provider_advice(output: str) -> str:
         "ONNX Runtime passes its functions to CreateEpFactories(), and a provider links no runtime. Define "
         "ORT_API_MANUAL_INIT before each #include of onnxruntime_cxx_api.h, or with target_compile_definitions(), and "
         "call Ort::InitApi(ort_api) in CreateEpFactories()."
+    )
+
+
+def find_refused(output: str) -> str:
+    """The dependency that CMake may not download, by the name that the project gives it; "" for other errors."""
+    refused = _REFUSED.search(output)
+    return (refused["content"] or refused["project"] or "NAME") if refused else ""
+
+
+def sources_advice(config: Config, output: str) -> str:
+    """What to do when a build failed since it may not download; "" for other errors."""
+    name = find_refused(output) if config.document.native.sources else ""
+    return name and (
+        f"Builds of projects with [native.sources] download nothing. Put the dependency's archive or folder below "
+        f'{config.document.native.source}/, and name it in that table: {name} = "third_party/{name}.tar.gz".'
     )
 
 
@@ -58,16 +77,6 @@ def headers_advice(output: str, runtime: str, minimum: str, source: str) -> str:
         f'{shell_word(PurePosixPath(source, headers))}`. Then write headers = "{headers}" below the [[runtime]] of '
         f"{runtime}. This path is relative to native.source."
     )
-
-
-def without_commands(output: str) -> str:
-    """The output without CMake's status lines, ninja's progress, and the command lines that follow `FAILED:`."""
-    remaining, skip = [], False
-    for line in output.splitlines():
-        if not skip and not _NINJA_STEP.match(line) and not line.startswith(_NOISE):
-            remaining.append(line)
-        skip = line.startswith("FAILED: ")
-    return "\n".join(remaining).strip("\n")
 
 
 def own_words(output: str) -> str:

@@ -27,8 +27,8 @@ from latebind.config.project import Project
 from latebind.errors import BuildError, InputError
 from latebind.native.builds import refuse_floor
 from latebind.native.recipe import hash_sources
-from latebind.native.stages import new_stage
 from latebind.system.decoding import DECODE_ERRORS
+from latebind.system.folders import new_folder
 from loadcheck import Sha256
 from loadcheck.facts import ZipReader, read_images
 
@@ -226,7 +226,7 @@ def _write(native: ImportedFiles, root: Path) -> StageManifest:
     ):
         existing_files = {file.path: (root / file.path).read_bytes() for file in existing.manifest.files}
         native = _merge(ImportedFiles(origin=str(root), manifest=existing.manifest, files=existing_files), native)
-    with new_stage(root) as aside:
+    with new_folder(root) as aside:
         for path, data in native.files.items():
             (aside / path).parent.mkdir(parents=True, exist_ok=True)
             (aside / path).write_bytes(data)

@@ -1,4 +1,4 @@
-"""Refuses files from outside a project's sources, which no hash would cover, and links that lead to them."""
+"""Refuses files from outside a project's sources, which no hash would cover, and links to them; reports downloads."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from latebind.system.resources import cmake_dir
 
 _INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules"})
 _SHOWN = 5
+_UNPATCHED = "latebind-unpatched.txt"
 
 
 class SourceBoundary:
@@ -80,6 +81,26 @@ class SourceBoundary:
     def _list_paths(self, paths: Sequence[Path]) -> str:
         more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
         return ", ".join(Path(os.path.relpath(path, self._config.root)).as_posix() for path in paths[:_SHOWN]) + more
+
+
+def report_downloads(config: Config, tree: Path, rid: str) -> None:
+    """Name what FetchContent downloaded: no hash of latebind's covers it, and another build may get something else.
+
+    Also names what FetchContent would have patched: it patches no folder that it is given.
+    """
+    unpatched = tree / _UNPATCHED
+    text = unpatched.read_text(encoding="utf-8") if unpatched.is_file() else ""
+    if unpatched_names := ", ".join(filter(None, text.split(";"))):
+        LOG.say(
+            f"note: {rid}: CMake does not run the PATCH_COMMAND of {unpatched_names}, because [native.sources] has the "
+            "sources. Check that they already contain the patches."
+        )
+    names = sorted(path.name.removesuffix("-src") for path in tree.glob("_deps/*-src") if path.is_dir())
+    if names and not config.document.native.sources:
+        LOG.say(
+            f"note: {rid}: CMake downloaded {', '.join(names)}, which latebind does not hash. Name archives of them in "
+            "[native.sources] to build without a network."
+        )
 
 
 def refuse_named_links(root: Path, named: Mapping[str, str]) -> None:

@@ -8,7 +8,6 @@ whose `sysconfig` describes the target, as crossenv and cibuildwheel do.
 from __future__ import annotations
 
 import re
-import shutil
 import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from latebind.backend import extension as running
 from latebind.backend.extension import (
     FIND_PYTHON,
     Extension,
-    copy_headers,
     find_library,
     name_interpreter,
     own_pyconfig,
@@ -47,19 +45,11 @@ _INTERNAL = "internal"
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstalledPython:
+class InstalledPython(Extension):
     """How Python modules are built for one target with an installed CPython."""
 
-    kind: str
+    left_out = ()
     interpreter: Interpreter
-    headers: Path
-    target: Target
-    toolchain: Toolchain
-
-    @property
-    def abi(self) -> str:
-        """The ABI in the names of its modules: `cp310` for `cp310-cp310`."""
-        return self.kind.partition("-")[2]
 
     @property
     def title(self) -> str:
@@ -72,35 +62,25 @@ class InstalledPython:
         version = f"{self.kind} {self.interpreter.version}"
         return digest([version, hash_tree(self.headers), hash_file(own_pyconfig(self.headers))])
 
-    def configure(self, folder: Path) -> list[str]:
-        """CMake arguments for latebind_add_python_module(); files that they need are written to `folder`.
+    @property
+    def suffix(self) -> str:
+        """How the file names of its modules end."""
+        return f".{self.soabi}{'.pyd' if self.target.dlltool_machine else '.so'}"
 
-        Raises ToolError when the import library cannot be made, BuildError when this CPython lacks its own.
-        """
-        shutil.rmtree(folder, ignore_errors=True)
-        is_threaded, is_cross = self.abi.endswith("t"), self.toolchain.name == "zig"
-        own = portable_pyconfig(is_threaded=is_threaded, is_limited=False) if is_cross else ""
-        include = copy_headers(self.headers, folder / "include", own or own_pyconfig(self.headers).read_text("utf-8"))
-        library = str(self._library(folder)) if self.target.dlltool_machine else ""
-        return [
-            *self._answers(folder, include, library),
-            f"-DLATEBIND_PYTHON_KIND={self.kind}",
-            f"-DLATEBIND_PYTHON_INCLUDE={include}",
-            "-DLATEBIND_PYTHON_LIMITED_API=",
-            "-DLATEBIND_PYTHON_TARGET_ABI3T=",
-            f"-DLATEBIND_PYTHON_SUFFIX={_suffix(self.abi, self.target)}",
-            f"-DLATEBIND_PYTHON_LIBRARY={library}",
-        ]
+    @property
+    def soabi(self) -> str:
+        """The ABI in names of its modules: `cpython-310-x86_64-linux-gnu`, `cp313t-win_amd64`."""
+        abi = self.abi if self.target.dlltool_machine else self.abi.replace("cp", "cpython-")
+        return f"{abi}-{self.target.soabi}"
 
     def _answers(self, folder: Path, include: Path, library: str) -> list[str]:
         """What FindPython, pybind11 and nanobind look for, so that they take this CPython for this target."""
-        suffix, soabi = _suffix(self.abi, self.target), _soabi(self.abi, self.target)
         threaded = self.abi.endswith("t")
         # FindPython must be asked for a free-threaded CPython on Windows; elsewhere it looks at the program itself.
         flags = "t" if threaded and library else ""
         variables: dict[str, str | int] = {
-            "EXT_SUFFIX": suffix,
-            "SOABI": soabi,
+            "EXT_SUFFIX": self.suffix,
+            "SOABI": self.soabi,
             "INCLUDEPY": str(include),
             "CONFINCLUDEPY": str(include),
             "Py_GIL_DISABLED": int(threaded),
@@ -114,23 +94,28 @@ class InstalledPython:
             *(f"-D{name}_INCLUDE_DIR={include}" for name in FIND_PYTHON),
             *(f"-D{name}_LIBRARY={library}" for name in FIND_PYTHON if library),
             *(f"-D{name}_FIND_ABI=OFF;OFF;OFF;ON" for name in FIND_PYTHON[:2] if flags),
-            f"-DPYTHON_MODULE_EXTENSION={suffix}",  # pybind11
+            f"-DPYTHON_MODULE_EXTENSION={self.suffix}",  # pybind11
             "-DPYTHON_MODULE_DEBUG_POSTFIX=",
             "-DPYBIND11_FINDPYTHON=ON",
-            f"-DSKBUILD_SOABI={soabi}",  # nanobind asks no interpreter where scikit-build-core gave it
+            f"-DSKBUILD_SOABI={self.soabi}",  # nanobind asks no interpreter where scikit-build-core gave it
         ]
+
+    def _pyconfig(self) -> str:
+        if self.is_portable:
+            return portable_pyconfig(is_threaded=self.abi.endswith("t"), is_limited=False)
+        return own_pyconfig(self.headers).read_text("utf-8")
 
     def _library(self, folder: Path) -> Path:
         """Only Windows resolves a module's symbols when it is linked: from this CPython's own library."""
         own = f"python{self.abi.removeprefix('cp')}"
-        if self.toolchain.name != "zig":
+        if not self.is_portable:
             return find_library(Path(self.interpreter.prefix), own)
         definition = folder / f"{own}.def"
         write_text(definition, list_exports(self.headers, f"{own}.dll"))
         return self.toolchain.import_library(definition, self.target)
 
 
-def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | InstalledPython | None:
+def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | None:
     """How modules of a kind are built for a target; None where they cannot be: another machine's own CPython.
 
     Raises BuildError when no Python here can build them: no headers, not CPython, too old for the stable ABI that is
@@ -154,16 +139,6 @@ def _refuse_foreign_compiler(interpreter: Interpreter, kind: str, target: Target
             where="wheel.pythons",
             advice=f'Install that CPython, or build {target.rid} with zig: remove toolchain = "host".',
         )
-
-
-def _suffix(abi: str, target: Target) -> str:
-    """How the file names of one CPython's modules end."""
-    return f".{_soabi(abi, target)}{'.pyd' if target.dlltool_machine else '.so'}"
-
-
-def _soabi(abi: str, target: Target) -> str:
-    """The ABI in names of one CPython's modules: `cpython-310-x86_64-linux-gnu`, `cp313t-win_amd64`."""
-    return f"{abi if target.dlltool_machine else abi.replace('cp', 'cpython-')}-{target.soabi}"
 
 
 def find_interpreter(python: str) -> Interpreter:

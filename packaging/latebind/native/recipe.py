@@ -13,9 +13,10 @@ from latebind.backend.targets import targets
 from latebind.backend.tree import hash_file, hash_tree, list_tree
 from latebind.config.config import Config
 from latebind.config.project import Project
+from latebind.config.runtime import RuntimeUse
 from latebind.native.loadersource import described_texts
 from latebind.native.sources import native_files
-from latebind.native.stub import name_stub, stub_source, stub_texts
+from latebind.native.stub import StubSource, name_stub, stub_source, stub_texts
 from latebind.semver import semantic_version
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
@@ -72,15 +73,25 @@ def generate_files(config: Config) -> dict[str, str]:
 
     Raises LatebindError, and NotRun when a stub's functions are to be read from a header and there is no zig.
     """
-    texts = {f"{DESCRIBED}/{name}": text for name, text in described_texts(config).items()}
+    texts = describe_runtimes(config)
     for runtime in config.document.runtime:
         if runtime.drop_in:
-            source, notes = stub_source(runtime, config.native_source)
-            for note in notes:
-                LOG.detail(note)
-            stub = stub_texts(cmake_dir(), source)
+            stub = stub_texts(cmake_dir(), find_stub(config, runtime))
             texts |= {f"stubs/{runtime.name}/{name}": text for name, text in stub.items()}
     return texts
+
+
+def find_stub(config: Config, runtime: RuntimeUse) -> StubSource:
+    """What the stub of a project's runtime is made of. Raises as generate_files()."""
+    source, notes = stub_source(runtime, config.native_source)
+    for note in notes:
+        LOG.detail(note)
+    return source
+
+
+def describe_runtimes(config: Config) -> dict[str, str]:
+    """The same for the runtimes that the project describes itself, alone."""
+    return {f"{DESCRIBED}/{name}": text for name, text in described_texts(config).items()}
 
 
 def list_loader(config: Config) -> list[Path]:

@@ -1,21 +1,23 @@
-"""Makes the SBOM of a package of a project, and reads it."""
+"""Makes the SBOM and the notices of a package of a project, and reads the SBOM."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from packaging.version import Version
 
 from latebind import __version__
 from latebind.backend.cyclonedx import read_cyclonedx
+from latebind.backend.notices import notices
 from latebind.backend.sbom import Bill, Late, list_libraries, list_tools, render_bill
 from latebind.backend.stage import Stage
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError
 from latebind.native.stages import static_libraries
+from latebind.system.resources import cmake_dir
 
 
 class Stated(NamedTuple):
@@ -65,6 +67,13 @@ def sbom(  # noqa: PLR0913  # what holds what
         runtimes=tuple(map(late_of, uses.values())),
     )
     return render_bill(bill, config.project.sbom)
+
+
+def package_notices(config: Config, packages: Iterable[str], stages: Iterable[Stage]) -> dict[str, bytes]:
+    """The notices that go with all libraries of some packages for some targets."""
+    components = [config.packages[name].component for name in packages]
+    libraries = [path for stage in stages for component in components for path in stage.libraries(component)]
+    return notices(cmake_dir(), libraries)
 
 
 def read_sbom(data: bytes, where: str = "") -> Stated:

@@ -1,38 +1,12 @@
-"""Puts a stage in the place of an earlier one, and finds the libraries in it that programs are linked with."""
+"""Finds the libraries of a stage that programs are linked with."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from latebind.backend.stage import Stage
 from latebind.backend.targets import target
 from loadcheck.facts import import_library
-
-
-@contextmanager
-def new_stage(root: Path) -> Iterator[Path]:
-    """A folder to fill, which takes the place of an earlier stage when the block succeeds, else is removed."""
-    aside = root.with_name(f".{root.name}.{os.getpid()}.part")
-    shutil.rmtree(aside, ignore_errors=True)
-    try:
-        yield aside
-        swap_in(aside, root)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-def swap_in(aside: Path, root: Path) -> None:
-    """Put a finished folder in the place of an earlier one; the earlier one stays until that moment."""
-    old = root.with_name(f".{root.name}.{os.getpid()}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if root.exists():
-        root.rename(old)
-    aside.rename(root)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def static_libraries(stage: Stage, component: str) -> tuple[Path, ...]:

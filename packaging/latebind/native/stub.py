@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,8 +15,7 @@ import msgspec
 
 from latebind.backend.files import digest, write_text
 from latebind.backend.recipe import StubRecipe
-from latebind.backend.run import tail
-from latebind.backend.stub import DESCRIBED, INCLUDE, SINGLE, install_stub
+from latebind.backend.stub import DESCRIBED, INCLUDE, SINGLE, install_stub, run_step
 from latebind.backend.targets import Target
 from latebind.backend.toolchain import Toolchain
 from latebind.backend.tree import hash_tree
@@ -26,7 +25,7 @@ from latebind.fill import fill
 from latebind.native.amalgamation import amalgamation, declare_reader
 from latebind.native.functions import find_functions, show_names
 from latebind.native.loadersource import described_source, runtime_header, three_numbers
-from latebind.native.stages import swap_in
+from latebind.system.folders import swap_in
 from latebind.system.log import LOG
 from latebind.system.run import run
 from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
 _MARK = ".latebind"
 """The file that says which stubs a folder has."""
-_TIME_LIMIT = 600.0
 _VISUAL_CPP_FOLDER = "lib/msvc"
 """Where a stub's folder has the library for Visual C++."""
 _VISUAL_CPP_FLAGS = (
@@ -185,7 +183,7 @@ class Stub:
             folder=folder,
             prefix=prefix,
             headers=self.headers,
-            step=_run_step,
+            run=run,
         )
         packages = prefix / "lib" / "pkgconfig"
         plain = (packages / f"{self.source.names.pkg_config_name}.pc").read_text("utf-8")
@@ -216,7 +214,8 @@ class Stub:
             [zig, "lib", "-nologo", f"-out:{folder / names.library}.lib", f"{name}.obj"],
         ]
         for step in steps:
-            _run_step(step, single, environment, f"{name}.c could not be compiled for Visual C++ on {self.target.rid}")
+            problem = f"{name}.c could not be compiled for Visual C++ on {self.target.rid}"
+            run_step(step, single, environment, problem, run)
         file = Path("pkgconfig") / f"{self.source.names.pkg_config_name}.pc"
         text = (prefix / "lib" / file).read_text("utf-8")
         moved = {
@@ -267,13 +266,6 @@ class Stub:
         texts = [text for pair in sorted({**self.recipe.names, **self.source.files()}.items()) for text in pair]
         kinds = "visual-cpp" if self.visual_cpp is not None else ""
         return digest([*made_of, self.target.rid, self.floor, headers, kinds, *texts])
-
-
-def _run_step(argv: Sequence[str | Path], folder: Path, environment: Mapping[str, str], problem: str) -> None:
-    """Raises BuildError with the problem and the output when it fails, or ToolError."""
-    ended = run(argv, cwd=folder, env=environment, timeout=_TIME_LIMIT, check=False)
-    if ended.returncode != 0:
-        raise BuildError(f"{problem}\n{tail(ended.output)}")
 
 
 def stub_texts(loader: Path, source: StubSource) -> dict[str, str]:

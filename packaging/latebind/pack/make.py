@@ -20,7 +20,6 @@ from latebind.fingerprint import fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
 from latebind.native.builds import stage_targets
-from latebind.native.commit import source_commit
 from latebind.native.inside import refuse_named_links
 from latebind.native.recipe import hash_sources
 from latebind.native.sources import hash_inputs, outside_hash
@@ -29,6 +28,7 @@ from latebind.pack.record import Ledger, Record
 from latebind.pack.render import describe_losses
 from latebind.pack.untracked import list_untracked
 from latebind.preconditions import refuse_missing
+from latebind.system.git import source_commit
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.text import plural

@@ -16,12 +16,12 @@ from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.formats import installed_kinds
 from latebind.model import State
-from latebind.native.commit import COMMIT_VARIABLE
 from latebind.native.sbom import read_sbom
 from latebind.pack.record import RECORD
 from latebind.release import changelog
 from latebind.release.tag import is_for
 from latebind.system.decoding import DECODE_ERRORS
+from latebind.system.git import COMMIT_VARIABLE
 from latebind.text import plural
 from latebind.verify.report.gate import Blocker, absent, is_required, patterns
 

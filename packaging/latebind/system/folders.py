@@ -1,4 +1,4 @@
-"""Finds the repository of a folder, writes whole folders (complete or not at all), and explains a full disk."""
+"""Finds the repository of a folder, and writes whole folders, complete or not at all."""
 
 from __future__ import annotations
 
@@ -10,24 +10,10 @@ from pathlib import Path
 
 from latebind.errors import InputError
 
-_LITTLE_ROOM = 2 * 1024 * 1024
-
 
 def find_repository(folder: Path) -> Path:
     """The top folder of the git repository that a folder is in; the folder itself where there is none."""
     return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder)
-
-
-def explain_full_disk(folder: Path) -> str:
-    """What programs that die or write half a file without a message leave unsaid; "" where there is room."""
-    return f"{describe_full_disk(folder)}." if shutil.disk_usage(folder).free <= _LITTLE_ROOM else ""
-
-
-def describe_full_disk(path: Path) -> str:
-    """How much room is left where a file or folder could not be written, and what to do."""
-    folder = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.is_dir())
-    free = shutil.disk_usage(folder).free // 1024
-    return f"The disk is full: {free} KiB are left for {folder}. Free space and run the command again"
 
 
 @contextmanager
@@ -41,18 +27,37 @@ def replacing_folder(output: Path, mark: str, title: str) -> Iterator[Path]:
     if is_taken and not (output / mark).is_file():
         raise InputError(f"exists and is not {title}", where=str(output), advice="Name another folder, or remove it.")
     made = [folder for folder in output.parents if not folder.exists()]
-    aside, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("part", "old"))
-    aside.mkdir(parents=True)
     try:
-        yield aside
-        if output.exists():
-            output.rename(old)
-        aside.rename(output)
+        with new_folder(output) as aside:
+            aside.mkdir(parents=True)
+            yield aside
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
-        if old.exists() and not output.exists():
-            old.rename(output)
-        shutil.rmtree(old, ignore_errors=True)
         for folder in made:
             with suppress(OSError):  # not empty
                 folder.rmdir()
+
+
+@contextmanager
+def new_folder(output: Path) -> Iterator[Path]:
+    """A folder to make, which takes the place of an earlier one when the block succeeds, else is removed."""
+    aside = output.with_name(f".{output.name}.{os.getpid()}.part")
+    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        yield aside
+        swap_in(aside, output)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def swap_in(aside: Path, output: Path) -> None:
+    """Put a finished folder in the place of an earlier one; the earlier one stays until that moment."""
+    old = output.with_name(f".{output.name}.{os.getpid()}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if output.exists():
+        output.rename(old)
+    try:
+        aside.rename(output)
+    finally:
+        if old.exists() and not output.exists():
+            old.rename(output)
+        shutil.rmtree(old, ignore_errors=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -16,10 +15,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from latebind.backend.run import tail
+from latebind.backend.run import Completed, command_text, tail, write_log
 from latebind.errors import ToolError
 from latebind.system.limits import Limits, PastLimitError, watch
 from latebind.system.log import LOG
@@ -37,7 +35,6 @@ _LIVE: set[_Started] = set()
 _LOCK = threading.Lock()
 _STOPPING = threading.Event()
 """Set while all processes are being ended: no new one may be started."""
-_SECRET_WORDS = ("token", "secret", "password", "passwd", "apikey", "api-key", "api_key", "credential")
 
 
 class _Started:
@@ -66,15 +63,6 @@ class _Started:
             end_trees([self.mark])
         if sys.platform == "win32":
             self._job.close()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completed:
-    """A process that ended by itself. `output` is stdout and stderr as they came, decoded leniently."""
-
-    argv: tuple[str, ...]
-    returncode: int
-    output: str
 
 
 def run(  # noqa: PLR0913  # each argument is one independent property of a process
@@ -113,13 +101,13 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
         raw = _finish(started, limits or Limits(seconds=timeout), watcher)
     except PastLimitError as error:
         text = _decode(error.output)
-        _write_log(log, arguments, text)
+        write_log(log, arguments, text)
         raise ToolError(f"{name} ran past its limit of {error}\n{tail(text)}", advice=advice) from error
     except KeyboardInterrupt:  # it may come after the start, before _finished() can end the process
         end_trees([mark])
         raise
     text = _decode(raw)
-    _write_log(log, arguments, text)
+    write_log(log, arguments, text)
     status = started.process.returncode
     if status != 0 and _STOPPING.is_set():  # it was ended with all others, and did not fail
         raise KeyboardInterrupt
@@ -247,23 +235,6 @@ def all_ended() -> Iterator[None]:
         _STOPPING.clear()
 
 
-def command_text(arguments: Sequence[str]) -> str:
-    """A command as a user would type it, with the value of anything that looks like a secret left out."""
-    out, hide = [], False
-    for argument in arguments:
-        lowered = argument.lower()
-        if hide:
-            out.append("***")
-            hide = False
-        elif any(secret in lowered for secret in _SECRET_WORDS):
-            name, equals, _ = argument.partition("=")
-            out.append(f"{name}=***" if equals else argument)
-            hide = not equals and argument.startswith("-")
-        else:
-            out.append(argument)
-    return shlex.join(out)
-
-
 def _failure(status: int) -> str:
     """`failed with status 1`, `ended by SIGSEGV (11)`."""
     return ending(status) if is_crash(status) else f"failed with status {status}"
@@ -271,10 +242,3 @@ def _failure(status: int) -> str:
 
 def _decode(raw: bytes | None) -> str:
     return (raw or b"").decode("utf-8", "replace")
-
-
-def _write_log(log: Path | None, arguments: Sequence[str], text: str) -> None:
-    if log is not None:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a", encoding="utf-8") as file:
-            file.write(f"$ {command_text(arguments)}\n{text}\n")

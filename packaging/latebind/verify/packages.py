@@ -11,12 +11,12 @@ from latebind.config.project import Project
 from latebind.errors import INPUT_ERRORS, InputError
 from latebind.formats import find_format, verified_kinds
 from latebind.model import Artifact
-from latebind.native.commit import source_commit, source_date
 from latebind.native.sources import hash_inputs
 from latebind.pack.make import pack
 from latebind.pack.record import list_changes, read_record
 from latebind.pack.render import not_made
 from latebind.system.files import sha256
+from latebind.system.git import source_commit, source_date
 from latebind.system.log import LOG
 from latebind.verify.report.data import Provenance
 from loadcheck import Sha256

@@ -21,9 +21,8 @@ from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.programs import MODULE, compile_sources, describe_module, find_jdk, read_major
 from latebind.errors import BuildError, LatebindError
 from latebind.native.inside import refuse_links_outside
-from latebind.native.notices import package_notices
 from latebind.native.promise import find_exporter, refuse_broken
-from latebind.native.sbom import sbom
+from latebind.native.sbom import package_notices, sbom
 from latebind.semver import VersionError
 from latebind.system.archive import Entry, write_zip
 from latebind.templates import render

@@ -20,9 +20,8 @@ from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, NpmConfig, npm_ta
 from latebind.ecosystems.npm.files import npm_file, npm_target, npm_version
 from latebind.errors import BuildError
 from latebind.native.inside import refuse_links_outside
-from latebind.native.notices import package_notices
 from latebind.native.promise import find_exporter, refuse_broken
-from latebind.native.sbom import sbom
+from latebind.native.sbom import package_notices, sbom
 from latebind.system.archive import Entry, write_tar
 from latebind.templates import render
 

@@ -20,8 +20,8 @@ from latebind.backend.files import write_text
 from latebind.compilers import dotnet
 from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.errors import BuildError, ToolError
-from latebind.native.stages import swap_in
 from latebind.semver import semantic_version
+from latebind.system.folders import swap_in
 from latebind.system.run import run
 
 _TIME_LIMIT = 600.0

@@ -25,12 +25,11 @@ from latebind.ecosystems.nuget.managed import SOURCES, ManagedBuild, build_manag
 from latebind.ecosystems.nuget.nuspec import Dependency, Nuspec, render_nuspec, same_minor
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import BuildError
-from latebind.native.commit import checkout
-from latebind.native.notices import package_notices
 from latebind.native.promise import refuse_broken
-from latebind.native.sbom import sbom
+from latebind.native.sbom import package_notices, sbom
 from latebind.semver import semantic_version
 from latebind.system.archive import Entry
+from latebind.system.git import checkout
 from latebind.system.log import LOG
 from latebind.text import human_size
 from loadcheck.facts import FEED_LIMIT

@@ -24,9 +24,8 @@ from latebind.ecosystems.sdk.files import sdk_file
 from latebind.errors import BuildError
 from latebind.native import stages
 from latebind.native.builds import apply_soversion
-from latebind.native.notices import package_notices
 from latebind.native.promise import refuse_broken
-from latebind.native.sbom import sbom
+from latebind.native.sbom import package_notices, sbom
 from latebind.system.archive import Entry, write_tar, write_zip
 from latebind.templates import render
 from loadcheck.facts import read_images

@@ -11,8 +11,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from latebind.backend.targets import target
 from latebind.config.config import Config
+from latebind.ecosystems.wheel.buildsystem import OWN_REQUIREMENTS, build_requirements
 from latebind.errors import BuildError, InputError
-from latebind.native.requirements import OWN_REQUIREMENTS, build_requirements
 from latebind.system.folders import find_repository
 from latebind.tables.presets import RuntimePreset
 from latebind.templates import render

@@ -27,11 +27,11 @@ from latebind.backend.tree import hash_file, hash_files, list_tree
 from latebind.config.package import Package
 from latebind.config.project import DIGEST_VARIABLE
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
+from latebind.ecosystems.wheel.buildsystem import refuse_missing_requirements
 from latebind.ecosystems.wheel.files import sdist_file, tag, wheel_file
 from latebind.ecosystems.wheel.metadata import WORKDIR_VARIABLE
 from latebind.errors import BuildError, ToolError
 from latebind.native.diagnostics import own_words
-from latebind.native.requirements import refuse_missing_requirements
 from latebind.native.sources import forced_includes, native_files
 from latebind.system.archive import unpack_tar
 from latebind.system.files import sha256

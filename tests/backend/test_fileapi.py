@@ -2,7 +2,7 @@
 
 import pytest
 
-from latebind.backend.installers import list_installed_targets, request_targets
+from latebind.backend.fileapi import list_installed_targets, request_replies
 from tests.support.running import run_checked
 
 PROJECT = """\
@@ -33,6 +33,6 @@ install(TARGETS two COMPONENT two)
 def test_the_targets_of_a_component_are_those_that_it_installs(tmp_path, rule, targets):
     tree = tmp_path / "build"  # in the sources, as many have it
     (tmp_path / "CMakeLists.txt").write_text(PROJECT + rule, "utf-8")
-    request_targets(tree)
+    request_replies(tree)
     run_checked("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tree)
     assert list_installed_targets(tree, "one") == targets

@@ -13,16 +13,16 @@ import pytest
 from packaging.requirements import Requirement
 
 from latebind import __version__
-from latebind.errors import BuildError
-from latebind.native.intree import (
+from latebind.ecosystems.wheel.buildsystem import (
     ABI3_REQUIREMENT,
     BACKEND_REQUIREMENTS,
     BUILD_BACKEND,
     carried_backend,
+    refuse_missing_requirements,
     required_backend,
     sdist_pyproject,
 )
-from latebind.native.requirements import refuse_missing_requirements
+from latebind.errors import BuildError
 from tests.support.building import ROOT
 from tests.support.client import PYPROJECT, by_kind, pack_project, write_client
 from tests.support.running import run_checked, run_program

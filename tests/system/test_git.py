@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from latebind.errors import BuildError
-from latebind.native.commit import source_commit
+from latebind.system.git import source_commit
 from tests.support.running import run_checked
 
 pytestmark = pytest.mark.skipif(

@@ -1,4 +1,7 @@
-"""Writes what an sdist needs to be built: the build backend in it (PEP 517, "In-tree"), or its requirement."""
+"""Reads what a wheel source needs to be built, and writes what its sdist does (PEP 517).
+
+An sdist has the build backend in it ("In-tree"), or requires it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 import tomlkit
+from build import check_dependency
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
@@ -16,7 +21,6 @@ from latebind.backend.tree import list_tree
 from latebind.config.file import tables_of
 from latebind.errors import BuildError
 from latebind.fingerprint import PACKAGE
-from latebind.native.requirements import OWN_REQUIREMENTS
 from latebind.system.resources import license_file
 
 BUILD_BACKEND = "latebind.backend.pep517"
@@ -25,6 +29,10 @@ BACKEND_REQUIREMENTS = ("hatchling>=1.29,<2", "packaging>=24.2")
 """What the carried backend imports: an installer gets these and nothing else."""
 ABI3_REQUIREMENT = "abi3info==2026.9.25"
 """What it imports for modules of the stable ABI; pinned as in loadcheck's own pyproject.toml."""
+OWN_REQUIREMENTS = frozenset({"latebind"})
+"""The distributions whose hooks this latebind provides itself."""
+_FORMER = "latebind-build"
+"""A name of early versions of latebind, which no index has: its next owner would run code in the build."""
 _HATCHLING = BACKEND_REQUIREMENTS[0]
 _TABLE = "build-system"
 _ENTRY_POINTS = "[hatch]\nlatebind = latebind.backend.hooks\n"
@@ -36,6 +44,45 @@ Summary: The build backend of latebind, which builds wheels from this sdist
 License-Expression: MIT
 License-File: LICENSE
 """
+
+
+class _BuildSystem(msgspec.Struct, frozen=True):
+    requires: tuple[str, ...] = ()
+
+
+class _Pyproject(msgspec.Struct, frozen=True, rename="kebab"):
+    build_system: _BuildSystem = _BuildSystem()
+
+
+def build_requirements(pyproject: Path) -> tuple[str, ...]:
+    """The list `build-system.requires` of a file. Raises OSError, msgspec.DecodeError or UnicodeDecodeError."""
+    return msgspec.toml.decode(pyproject.read_bytes(), type=_Pyproject).build_system.requires
+
+
+def refuse_missing_requirements(source: Path) -> None:
+    """Raises BuildError with the build requirements of a wheel source that this environment lacks.
+
+    An unreadable file passes: the backend reports what is wrong with it.
+    """
+    file = source / "pyproject.toml"
+    try:
+        needs = [need for need in build_requirements(file) if Requirement(need).name not in OWN_REQUIREMENTS]
+    except (OSError, msgspec.DecodeError, ValueError):
+        return
+    if any(Requirement(need).name == _FORMER for need in needs):
+        raise BuildError(
+            f"the build requires {_FORMER}, which no longer exists",
+            where=str(file),
+            advice='Write "latebind>=0.1" in its place, below [build-system].',
+        )
+    missing = [need for need in needs if next(iter(check_dependency(need)), None)]
+    if missing:
+        names = " ".join(f'"{need}"' for need in missing)
+        raise BuildError(
+            f"build requirements are not installed: {', '.join(missing)}",
+            where=str(file),
+            advice=f"Run: pip install {names}",
+        )
 
 
 def carried_backend() -> Mapping[str, bytes]:
