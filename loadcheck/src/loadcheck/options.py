@@ -60,7 +60,7 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace) -> Policy:
     would pass that nothing looked at.
     """
     from loadcheck.configuration import read_configuration
-    from loadcheck.engine.choice import read_codes
+    from loadcheck.engine.policy import read_codes
 
     choice = policy.choice
     if arguments.profile:
