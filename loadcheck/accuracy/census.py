@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 from accuracy import downloads
 
 from loadcheck.audit import audit_paths
-from loadcheck.engine.choice import Choice
-from loadcheck.engine.policy import Policy
+from loadcheck.engine.policy import Choice, Policy
 from loadcheck.model import SEVERITIES
 
 if TYPE_CHECKING:

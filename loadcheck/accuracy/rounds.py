@@ -29,8 +29,7 @@ from accuracy import census, drawing, imports, peers
 
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
-from loadcheck.engine.choice import Choice
-from loadcheck.engine.policy import Policy
+from loadcheck.engine.policy import Choice, Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

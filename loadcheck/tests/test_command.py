@@ -114,7 +114,7 @@ def test_a_choice_of_no_check_is_refused(package, options, says):
 
 
 def test_a_profile_is_refused_of_which_no_check_is_installed(package, monkeypatch, capsys):
-    monkeypatch.setattr("loadcheck.engine.choice.checks", own_checks)  # whatever else is installed here
+    monkeypatch.setattr("loadcheck.engine.policy.checks", own_checks)  # whatever else is installed here
     assert main(["--profile", "runtime", str(package)]) == 2
     assert capsys.readouterr().err.endswith("judges a package\n  latebind has the checks of late binding.\n")
 

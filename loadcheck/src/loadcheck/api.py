@@ -2,8 +2,7 @@
 
 from loadcheck.audit import audit_here, audit_paths
 from loadcheck.engine.catalog import FAMILIES, checks, explain
-from loadcheck.engine.choice import Choice, read_codes
-from loadcheck.engine.policy import Policy, Waiver, fits_any
+from loadcheck.engine.policy import Choice, Policy, Waiver, fits_any, read_codes
 from loadcheck.engine.registry import ARCHIVES, INSTALLED, Check, Hit, Hits, Skip, check
 from loadcheck.engine.supply import comparable_version, requirement_rows
 from loadcheck.engine.wording import count_line, first, links, own_name, some

@@ -74,8 +74,7 @@ def _run_safely(run: Callable[[argparse.Namespace], int], arguments: argparse.Na
 def _run(arguments: argparse.Namespace) -> int:
     from loadcheck.audit import audit_paths
     from loadcheck.engine.catalog import explain
-    from loadcheck.engine.choice import Choice
-    from loadcheck.engine.policy import default_policy
+    from loadcheck.engine.policy import Choice, default_policy
     from loadcheck.reports.pages import render_page
 
     if arguments.explain:
@@ -114,8 +113,7 @@ def _declare_environment() -> argparse.ArgumentParser:
 
 def _audit_environment(arguments: argparse.Namespace) -> int:
     from loadcheck.audit import audit_environment
-    from loadcheck.engine.choice import Choice
-    from loadcheck.engine.policy import Policy
+    from loadcheck.engine.policy import Choice, Policy
 
     python = arguments.python or Path(os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX") or sys.prefix)
     policy = choose_checks(Policy(choice=Choice(profile="loads")), arguments)

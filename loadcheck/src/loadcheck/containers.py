@@ -1,19 +1,24 @@
-"""What packages are: streams of files."""
+"""What packages are: streams of files, out of zip and tar archives, which are read within limits."""
 
 from __future__ import annotations
 
+import posixpath
+import tarfile
+import zlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from loadcheck.archive import ZipReader
+from loadcheck.archive import MAX_MEMBERS, ArchiveProblem, ZipReader, too_many_members
+from loadcheck.errors import InputError
+from loadcheck.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from loadcheck.archive import ArchiveProblem
+    from loadcheck.archive import ArchiveProblemKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,3 +59,80 @@ class Zip(Source):
                 if not member.is_folder:
                     blocks = partial(self._zip.blocks, member.name)
                     yield Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)
+
+
+_BLOCK = 1 << 20
+_BOMB = 4 * 1024**3
+
+
+class Tar(Source):
+    """A compressed tar archive, read as a stream. Nothing is unpacked to disk.
+
+    `problems` and `links` are complete once all files have been read.
+    """
+
+    def files(self) -> Iterator[Raw]:
+        """The regular files with plain names, each to be read before the next; all else is a problem.
+
+        Raises InputError when the file is not a tar archive.
+        """
+        seen: set[str] = set()
+        total = 0
+        try:
+            with tarfile.open(self._path, "r|*") as archive:
+                for number, member in enumerate(archive):
+                    total += member.size
+                    if number == MAX_MEMBERS:
+                        raise too_many_members(self._path, f"more than {MAX_MEMBERS:,}")
+                    if total > _BOMB:
+                        self._problem(
+                            "bomb",
+                            member.name,
+                            f"the files up to this one have {human_size(total)}; the rest was not read",
+                        )
+                        return
+                    if self._admits(member, seen):
+                        blocks = partial(self._read, archive, member)
+                        yield Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)
+        # tarfile passes on the exceptions that it raises while it reads damaged headers.
+        except (tarfile.TarError, OSError, EOFError, ValueError, TypeError, zlib.error) as error:
+            reason = (isinstance(error, OSError) and error.strerror) or error
+            raise InputError(f"not a readable tar archive: {reason}", where=str(self._path)) from error
+
+    def _admits(self, member: tarfile.TarInfo, seen: set[str]) -> bool:
+        parts = member.name.split("/")
+        if member.isdir():
+            return False
+        if member.name.startswith("/") or ".." in parts or "\\" in member.name or not member.name:
+            self._problem("unsafe-name", member.name, f"the name {member.name!r} is not a plain relative path")
+        elif member.issym() or member.islnk():
+            self._note_link(member)
+        elif not member.isreg():
+            self._problem("link", member.name, "not a file, a folder or a link")
+        elif member.name in seen:
+            self._problem("duplicate", member.name, "stored more than once")
+        else:
+            seen.add(member.name)
+            return True
+        return False
+
+    def _note_link(self, member: tarfile.TarInfo) -> None:
+        """An sdist may contain links that stay inside it (PEP 721). One that leaves it is an attack."""
+        base = "" if member.islnk() else posixpath.dirname(member.name)
+        leads = posixpath.normpath(posixpath.join(base, member.linkname))
+        top = member.name.partition("/")[0]
+        if member.linkname.startswith("/") or leads.split("/")[0] != top:
+            self._problem("link", member.name, f"a link to {member.linkname}, outside the archive's folder")
+        else:
+            self.links.append(member.name)
+
+    def _read(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Iterator[bytes]:
+        try:
+            file = archive.extractfile(member)
+            while file is not None and (block := file.read(_BLOCK)):
+                yield block
+        except (tarfile.TarError, OSError, EOFError) as error:
+            raise InputError(f"damaged member: {error}", where=f"{self._path.name}!{member.name}") from error
+
+    def _problem(self, kind: ArchiveProblemKind, member: str, detail: str) -> None:
+        self.problems.append(ArchiveProblem(kind=kind, member=member, detail=detail))

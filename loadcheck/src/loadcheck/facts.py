@@ -4,12 +4,13 @@ from loadcheck.archive import ZipReader
 from loadcheck.binary import Format, Image, floors, is_managed, read_images, sniff
 from loadcheck.binary.elffile import ElfFile
 from loadcheck.binary.floors import is_glibc
-from loadcheck.binary.implib import import_library
 from loadcheck.binary.macho import MachoFile
+from loadcheck.binary.pe import import_library
 from loadcheck.binary.read import PEEK, read_image
 from loadcheck.binary.signature import list_directories
 from loadcheck.checks.parts import read_version
 from loadcheck.checks.symbols import CXX, FIX_ON_MACOS, list_offered_exports
+from loadcheck.containers import Tar
 from loadcheck.ecosystems.maven.pom import MavenArtifact, read_pom
 from loadcheck.ecosystems.maven.reading import find_pom
 from loadcheck.ecosystems.nuget.reading import FEED_LIMIT, native_place, nupkg_id, nupkg_version
@@ -24,7 +25,6 @@ from loadcheck.readers.package import kind_of, read_package
 from loadcheck.readers.package_json import read_manifest
 from loadcheck.readers.record import read_metadata
 from loadcheck.tables.pythonabi import ABI3T, PythonVersion, floor_of, module_abi, newest, stable_names
-from loadcheck.tarball import Tar
 
 __all__ = [
     "ABI3T", "CXX", "FEED_LIMIT", "FIX_ON_MACOS", "FORMATS", "GRAFTED", "PEEK", "PROVIDER_ENTRY", "SDK_FILE",

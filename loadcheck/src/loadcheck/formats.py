@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from loadcheck.containers import Zip
-from loadcheck.tarball import Tar
+from loadcheck.containers import Tar, Zip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -67,7 +67,7 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configure
     those of damaged files: a package would pass that nothing looked at.
     """
     from loadcheck.configuration import Configuration, read_configuration
-    from loadcheck.engine.choice import read_codes
+    from loadcheck.engine.policy import read_codes
 
     configured = Configuration() if is_configured else read_configuration(Path())
     choice = policy.choice

@@ -51,11 +51,6 @@ def printable(text: str, kept: str = "\n") -> str:
     return _LEADING_COLONS.sub(r"\1\\x3a:", plain.replace("##[", r"##\x5b"))
 
 
-def printable_lines(text: str) -> str:
-    """The same for lines of programs and files, in which tabs are spaces."""
-    return printable(text.replace("\t", "    "))
-
-
 def shell_word(value: object) -> str:
     """A value as one word of a command that a message tells the user to run."""
     text = str(value)

@@ -5,8 +5,7 @@ import pytest
 from loadcheck.engine import platforms
 from loadcheck.engine.catalog import checks
 from loadcheck.engine.cause import causes, sections
-from loadcheck.engine.choice import Choice, read_codes
-from loadcheck.engine.policy import Waiver
+from loadcheck.engine.policy import Choice, Waiver, read_codes
 from loadcheck.engine.pool import WorkerLimits
 from loadcheck.engine.registry import Hit, check
 from loadcheck.engine.symbols import glibc_since, is_libm_alone

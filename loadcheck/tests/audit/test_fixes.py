@@ -4,8 +4,7 @@ import pytest
 
 from corpus.cases.linkage import with_rpath
 from loadcheck.audit import audit_here
-from loadcheck.engine.choice import Choice
-from loadcheck.engine.policy import Policy
+from loadcheck.engine.policy import Choice, Policy
 from loadcheck.engine.wording import first, list_names
 
 

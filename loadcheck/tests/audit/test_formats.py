@@ -8,9 +8,8 @@ import jsonschema
 
 from loadcheck.engine.catalog import checks
 from loadcheck.model import AuditReport, Finding, Skipped
-from loadcheck.reports.junit import audit_junit
+from loadcheck.reports.ci import audit_junit, audit_sarif
 from loadcheck.reports.markdown import audit_markdown
-from loadcheck.reports.sarif import audit_sarif
 
 HOSTILE = Finding(
     code="LB602",

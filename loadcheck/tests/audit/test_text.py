@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadcheck.text import encodable, markdown_code, markdown_text, plural, printable, printable_lines
+from loadcheck.text import encodable, markdown_code, markdown_text, plural, printable
 
 
 @given(st.text())
@@ -49,9 +49,8 @@ def test_no_line_is_a_command_of_a_workflow(text, form):
     assert printable(text, kept="\n\t") == form
 
 
-def test_a_tab_is_visible_in_a_name_and_indents_a_line():
+def test_a_tab_is_visible_in_a_name():
     assert printable("a\tb.so") == "a\\tb.so"
-    assert printable_lines("make:\n\tcc -c a.c\x1b") == "make:\n    cc -c a.c\\x1b"
 
 
 def test_code_stays_code():

@@ -5,7 +5,7 @@ import pytest
 from corpus.cases.windows import DELAYED, FORWARD, F
 from corpus.packages import WINDOWS, WINDOWS_ARM
 from loadcheck.binary import Export, Import, read_image
-from loadcheck.binary.implib import import_library
+from loadcheck.binary.pe import import_library
 from loadcheck.errors import InputError
 
 

@@ -66,7 +66,6 @@ _LC_SEGMENT, _LC_SEGMENT_64, _LC_SYMTAB, _LC_DYSYMTAB = 0x1, 0x19, 0x2, 0xB
 _LC_ID, _LC_UUID, _LC_RPATH, _LC_SIGNATURE, _LC_BUILD = 0xD, 0x1B, 0x8000001C, 0x1D, 0x32
 _LC_DYLD_INFO, _LC_EXPORTS_TRIE = (0x22, 0x80000022), 0x80000033
 _CODE = 0x80000000 | 0x400  # S_ATTR_PURE_INSTRUCTIONS, S_ATTR_SOME_INSTRUCTIONS
-_DYSYMTAB_SIZE = 80
 _SECTION_KIND = 0xFF
 _SLOT_KINDS: Mapping[int, Literal["pointers", "lazy", "stubs"]] = {6: "pointers", 7: "lazy", 8: "stubs"}
 
@@ -132,8 +131,6 @@ class MachoFile:
     code: list[tuple[int, int]] = field(default_factory=list)
     tables: Tables = field(default_factory=Tables)
     slots: list[Slots] = field(default_factory=list)
-    indirect: tuple[int, ...] = (0, 0)
-    """Where the table of indirect symbols is, and how many it has."""
 
     def __post_init__(self) -> None:
         """Read all commands. Raises ValueError or struct.error if they are invalid."""
@@ -171,7 +168,6 @@ class MachoFile:
             self.tables.place(*self._unpack("4I", position + 8))
         elif command == _LC_DYSYMTAB:
             self.tables.ranges = self._unpack("6I", position + 8)
-            self.indirect = self._unpack("2I", position + 56) if length >= _DYSYMTAB_SIZE else (0, 0)
         else:
             self._take_rest(command, position)
 

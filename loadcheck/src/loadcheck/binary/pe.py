@@ -1,10 +1,11 @@
-"""Reads a PE file into an Image. Every loop is bounded by the file.
+"""Reads PE files into Images, and the import libraries of Windows. Every loop is bounded by the file.
 
 Source: "PE Format", the specification by Microsoft.
 """
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
 from loadcheck.binary.image import Data, Export, Image, Import, LinkKind, python_module
@@ -12,6 +13,7 @@ from loadcheck.binary.pefile import PeFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 # As wheel platform tags spell them. Files with code for two processors are marked AMD64 or ARM64.
 ARCHS = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
@@ -121,3 +123,37 @@ def _is_hybrid(file: PeFile) -> bool:
     position = file.place_of(address)
     (size,) = file.unpack("I", position)
     return size >= _CHPE_METADATA + 8 and bool(file.unpack("Q", position + _CHPE_METADATA)[0])
+
+
+_MAGIC = b"!<arch>\n"
+_HEADER = 60
+_SHORT = struct.Struct("<HHHHIIHH")
+
+
+def import_library(data: bytes) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The members' CPUs, and the DLLs that the short imports name, in lower case; None if it is not an archive.
+
+    Members that are damaged are left out.
+    """
+    if not data.startswith(_MAGIC):
+        return None
+    archs: set[str] = set()
+    libraries: set[str] = set()
+    position = len(_MAGIC)
+    while position + _HEADER <= len(data):
+        name, size = data[position : position + 16].strip(), data[position + 48 : position + 58].strip()
+        if not size.isdigit():
+            break
+        start, end = position + _HEADER, position + _HEADER + int(size)
+        member = data[start:end]
+        position = end + end % 2
+        if name in (b"/", b"//") or len(member) < _SHORT.size:
+            continue
+        first, second, _, machine, *_ = _SHORT.unpack_from(member)
+        is_short = (first, second) == (0, 0xFFFF)
+        number = machine if is_short else first
+        archs.add(ARCHS.get(number, f"unknown-{number}"))
+        strings = member[_SHORT.size :].split(b"\0")
+        if is_short and len(strings) > 1:
+            libraries.add(strings[1].decode("utf-8", "replace").lower())
+    return frozenset(archs), frozenset(libraries)

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from loadcheck import __version__
 from loadcheck.engine.cause import cause_id
 from loadcheck.model import SEVERITIES
+from loadcheck.reports.ci import audit_github, audit_junit, audit_sarif
 from loadcheck.reports.console import audit_text
-from loadcheck.reports.github import audit_github
-from loadcheck.reports.junit import audit_junit
 from loadcheck.reports.markdown import audit_markdown
-from loadcheck.reports.sarif import audit_sarif
 from loadcheck.text import encodable
 
 if TYPE_CHECKING:

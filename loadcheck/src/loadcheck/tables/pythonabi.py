@@ -34,8 +34,6 @@ class StableName:
     name: str
     since: PythonVersion
     is_data: bool
-    condition: str
-    """The feature macro of CPython that must be defined for it: `HAVE_FORK`; "" for none."""
 
 
 def floor_of(tag: str) -> PythonVersion | None:
@@ -77,7 +75,6 @@ def stable_names() -> Mapping[str, StableName]:
             name=symbol_info.symbol.name,
             since=(symbol_info.added.major, symbol_info.added.minor),
             is_data=is_data,
-            condition=symbol_info.ifdef.name if symbol_info.ifdef else "",
         )
         for is_data, table in ((False, FUNCTIONS), (True, DATAS))
         for symbol_info in table.values()

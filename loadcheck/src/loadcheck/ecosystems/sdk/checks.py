@@ -7,7 +7,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from loadcheck.binary.implib import import_library
+from loadcheck.binary.pe import import_library
 from loadcheck.engine.platforms import rid_arch
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import comparable_version
