@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 _OF_NODE = ("libgcc_s.so.1", "libstdc++.so.6")
 """What Node.js needs itself, so that an Alpine with Node.js has them (its package nodejs)."""
+_OF_DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
+    "torch": ("libtorch*.so", "libc10*.so", "libtorch*.dylib", "libc10*.dylib", "torch*.dll", "c10*.dll"),
+    "nvidia-cuda-runtime": ("libcudart.so.13", "cudart64_13.dll"),
+    "nvidia-cuda-runtime-cu12": ("libcudart.so.12", "cudart64_12.dll"),
+    "nvidia-cublas": ("libcublas.so.13", "libcublaslt.so.13"),
+    "nvidia-cublas-cu12": ("libcublas.so.12", "libcublaslt.so.12"),
+}
+"""Libraries that are never copied into another package, and the distributions on PyPI that have them."""
 _FOR_MANY = frozenset({"", "abi3", "abi3t"})
 """The ABIs that a module's file name states if it is not for one CPython alone."""
 _OF_THE_SYSTEM = "Document which system packages users have to install (apt, dnf), or add the library to the package."
@@ -254,6 +262,12 @@ def _fix_missing(package: Contents, file: File, image: Image, name: str, policy:
                 f"Require {runtime.distribution}, which supplies {runtime.name}. This file then loads only if that "
                 f"distribution has a library of this name and has loaded it: otherwise open {runtime.name} at run time."
             )
+    base = posixpath.basename(name)
+    if distribution := next((each for each, globs in _OF_DISTRIBUTIONS.items() if fits_any(base, globs)), ""):
+        return (
+            f"Require {distribution}, and import it before this file is loaded: its wheels have the library, and a "
+            "process can use one copy only."
+        )
     if not (folder := other_folder(package, file, image)):
         return ""
     return (

@@ -56,11 +56,16 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Hits:
     such a folder can inject code. `@executable_path` is the folder of the program: for a Python module, the folder of
     Python's executable.
 
+    A path that starts at the file is passed over if the file says that it opens libraries at run time (the section
+    `.note.dlopen`): these may be in another distribution.
+
     The finding is a warning if a needed library is neither in the package nor in the system, and no path leads into the
     package. It is a note if every needed library is found without the entry, or is already loaded, as libc always is.
     """
     for table, paths in search_paths(image):
         bad = [path for path in paths if not _stays_inside(package, file, _place_program(image, path))]
+        if image.opened:  # what the file opens at run time, such as by a stub, may be in the folder of a distribution
+            bad = [path for path in bad if not path.startswith(FROM_HERE)]
         unsafe = [path for path in bad if _is_writable(path)]
         if bad:
             shown = ", ".join(dict.fromkeys(path or "'' (the current folder)" for path in bad))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from loadcheck.binary import Data
     from loadcheck.containers import Raw
 
-_VARIANT = re.compile(r"(?P<plain>.+)-[0-9a-z_.]+\.whl")
+_VARIANT = re.compile(r"(?P<plain>.+)-(?P<label>[0-9a-z_.]+)\.whl")
 _HEAD = 128
 _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
@@ -107,6 +107,20 @@ def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
     return replace(
         package, files=tuple(files), texts=texts, problems=tuple(source.problems), links=tuple(sorted(source.links))
     )
+
+
+def variant_label(file_name: str) -> str:
+    """The label of a wheel variant in a file's name (PEP 825); "" for other names."""
+    match = _VARIANT.fullmatch(file_name)
+    if match is None:
+        return ""
+    with suppress(InvalidWheelFilename):
+        parse_wheel_filename(file_name)
+        return ""  # the last part is the platform, and the one before a build number or a tag
+    with suppress(InvalidWheelFilename):
+        parse_wheel_filename(f"{match['plain']}.whl")
+        return match["label"]
+    return ""
 
 
 def wheel_name(file_name: str) -> WheelName | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from loadcheck.binary import Image
     from loadcheck.readers.contents import Contents, File, WheelName
 
+_INIT = re.compile(r"Py(?:Init|ModExport)U?_")
 _OWN_ENTRY = ("PyInit_", "PyModExport_")
 _EXPORT = "Build with Py_TARGET_ABI3T and export PyModExport_NAME (PEP 793), or remove abi3t from the tag."
 _DEFINED = frozenset({"PyModuleDef_Init", "PyModule_Create2", "PyModule_FromDefAndSpec2"})
@@ -106,6 +108,47 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
         )
     elif early:
         yield _report_early(wheel, floor, {name: table[name].since for name in sorted(early)})
+
+
+@check(
+    "LB315",
+    "Module without an init function of its name",
+    "error",
+    because="Python cannot import the module: `dynamic module does not define module export function`. The finding is "
+    "a warning if no import statement that always runs leads to the module.",
+    kinds=("wheel",),
+    example="_core.cpython-311-x86_64-linux-gnu.so exports PyInit_other, but not PyInit__core",
+    fix="Name the module as the file in PYBIND11_MODULE(), NB_MODULE() or PyInit_NAME, and export that function.",
+)
+def init_missing(package: Contents, file: File, image: Image) -> Hits:
+    """Python calls the function PyInit_NAME of a module, where NAME is that of the file or of its package's folder.
+
+    PEP 489 says how names beyond ASCII are encoded; PEP 793 names the function PyModExport_NAME. A file without any
+    such function may be a library that ctypes opens: it is reported only if an import leads to it.
+    """
+    if not pythonabi.module_abi(file.base) and not file.is_module:
+        return
+    name = file.base.partition(".")[0]
+    name = posixpath.basename(file.folder) if name == "__init__" else name
+    exported = sorted(export.name for export in image.exports if _INIT.match(export.name))
+    if _name_inits(name).intersection(exported):
+        return
+    is_imported = file.name in package.imported
+    if exported or is_imported:
+        has = f"exports {exported[0]}, but" if exported else "exports"
+        yield Hit(
+            message=f"{has} no PyInit_{name}, so Python cannot import it",
+            evidence=(*some(exported), *([f"import {package.imported[file.name]} loads it"] if is_imported else ())),
+            severity="error" if is_imported else "warning",
+        )
+
+
+def _name_inits(name: str) -> set[str]:
+    """What the init function of a module may be called (PEP 489, PEP 793)."""
+    if name.isascii():
+        return {f"PyInit_{name}", f"PyModExport_{name}"}
+    encoded = name.encode("punycode").decode("ascii").replace("-", "_")
+    return {f"PyInitU_{encoded}", f"PyModExportU_{encoded}"}
 
 
 @check(
