@@ -1,10 +1,13 @@
-"""Check LB513: whether a wheel requires the torch whose C++ interface its code was compiled for."""
+"""Check LB513: whether a wheel requires a torch that has the functions that its code calls."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from packaging.version import Version
 
 from loadcheck.engine.registry import Hit, Hits, check
@@ -12,6 +15,8 @@ from loadcheck.engine.supply import list_ranges
 from loadcheck.engine.wording import first, some
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from packaging.specifiers import SpecifierSet
 
     from loadcheck.binary import Image
@@ -19,16 +24,18 @@ if TYPE_CHECKING:
 
 _OF_TORCH = re.compile(r"_ZT?[IVSTN]?N?K?(3c10|2at|5torch)\d|\?.*@(c10|at|torch)@@")
 """Names of torch's C++ interface: `c10::SymInt::...`, in the Itanium C++ ABI and in Visual C++'s."""
-_NEWEST, _PATCHES = (2, 40), 10
+_MOST, _PATCHES = 40, 10
+"""How many minor releases of torch 2 and patches of each are asked for: more than there will be for years."""
 
 
 @check(
     "LB513",
-    "Requirement of torch that admits other C++ interfaces",
+    "Requirement of torch that admits releases without the functions that are called",
     "error",
-    because="With another minor release, the import fails because a function is missing, or the process crashes. The "
-    "finding is a warning if the wheel requires torch without a version, as many do that are installed by an index of "
+    because="With such a release, the import fails because a function is missing, or the process crashes. The finding "
+    "is a warning for a wheel that requires torch without a version, as many do that are installed by an index of "
     "their own for each torch.",
+    kinds=("wheel",),
     example="_C.so uses c10::SymInt, and the wheel requires torch>=2.4",
     fix="Require the one minor release that it was compiled for (torch==2.9.*), or use torch's stable ABI alone "
     "(torch/csrc/stable).",
@@ -36,31 +43,60 @@ _NEWEST, _PATCHES = (2, 40), 10
 def torch_open(package: Contents, image: Image) -> Hits:
     """torch promises its C++ interface (`c10::`, `at::`, `torch::`) for one minor release only.
 
-    The functions of its C shim (`aoti_torch_...`), by which headers of the stable ABI call torch, are kept for two
-    years. Code that uses them alone needs no other C++ names of torch (docs.pytorch.org, "LibTorch Stable ABI").
+    The functions of its C shim, by which headers of the stable ABI call torch, stay, and each has a first version
+    (docs.pytorch.org, "LibTorch Stable ABI"). Code that uses them alone needs no other C++ names of torch.
     """
-    names = sorted(symbol.name for symbol in image.imports if symbol.kind != "weak" and _OF_TORCH.match(symbol.name))
-    ranges = list_ranges(package, "torch") if names else {}
-    for minor, versions in sorted(ranges.items()):
-        admitted = _list_minors(versions)
-        if len(admitted) > 1:
-            what = f"torch{versions}"
+    used = {symbol.name for symbol in image.imports if symbol.kind != "weak"}
+    unstable = sorted(name for name in used if _OF_TORCH.match(name))
+    shim = {name: since for name in sorted(used) if (since := _read_first_versions().get(name))}
+    for minor, versions in sorted(list_ranges(package, "torch").items()) if unstable or shim else ():
+        admitted, what = _list_minors(versions), f"torch{versions}"
+        seen = f"with CPython 3.{minor}, {what} admits {_text(admitted[0])} and later" if admitted else ""
+        late = [name for name, since in shim.items() if admitted and since > admitted[0]]
+        if unstable and len(admitted) > 1:
             yield Hit(
-                cause=what,
-                names=tuple(names[:1]),
-                message=f"uses {first(names)}, which fits one minor release of torch, but the wheel requires {what}",
-                evidence=(f"with CPython 3.{minor}: torch {admitted[0]} to {admitted[-1]}", *some(names)),
+                cause=f"unstable {what}",
+                names=tuple(unstable),
+                message=f"uses {first(unstable)}, which fits one minor release of torch, but the wheel requires {what}",
+                evidence=(seen, *some(unstable)),
                 severity="error" if str(versions) else "warning",
             )
-            return
+        elif late:
+            newest = max(shim[name] for name in late)
+            yield Hit(
+                cause=f"shim {what}",
+                names=tuple(late),
+                message=f"uses {first([name for name in late if shim[name] == newest])}, new in torch {_text(newest)}, "
+                f"but the wheel requires {what}",
+                evidence=(seen, *some([f"{name} is new in {_text(shim[name])}" for name in late])),
+                fix=f"Require torch>={_text(newest)}, or set TORCH_TARGET_VERSION to the oldest that you require.",
+                severity="error" if str(versions) else "warning",
+            )
+        else:
+            continue
+        return
 
 
-def _list_minors(versions: SpecifierSet) -> list[str]:
+@cache
+def _read_first_versions() -> Mapping[str, tuple[int, int]]:
+    """The functions of torch's C shim that came after it, each with its first minor release."""
+    table = msgspec.toml.decode((Path(__file__).parents[3] / "tables" / "torch.toml").read_bytes())
+    return {name: _release(version) for version, names in table.items() for name in names}
+
+
+def _release(text: str) -> tuple[int, int]:
+    major, minor = text.split(".")
+    return int(major), int(minor)
+
+
+def _text(release: tuple[int, int]) -> str:
+    return f"{release[0]}.{release[1]}"
+
+
+def _list_minors(versions: SpecifierSet) -> list[tuple[int, int]]:
     """The minor releases of torch of which the range admits a version, from 1.13 on; none is known to be the last."""
-    minors = [(1, 13), *((2, minor) for minor in range(_NEWEST[1]))]
-    admits = versions.contains
     return [
-        f"{major}.{minor}"
-        for major, minor in minors
-        if any(admits(Version(f"{major}.{minor}.{patch}"), prereleases=True) for patch in range(_PATCHES))
+        release
+        for release in ((1, 13), *((2, minor) for minor in range(_MOST)))
+        if any(versions.contains(Version(f"{_text(release)}.{patch}"), prereleases=True) for patch in range(_PATCHES))
     ]
