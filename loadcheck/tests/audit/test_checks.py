@@ -8,6 +8,7 @@ from corpus.cases import (
     linkage,
     macos,
     metadata,
+    modules,
     npms,
     nugetrules,
     numpyapi,
@@ -27,7 +28,7 @@ from loadcheck.model import PROFILES
 
 PARTS = (
     linkage, undefined, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks,
-    npms, jars, instructions, numpyapi, opened,
+    npms, jars, instructions, numpyapi, opened, modules,
 )  # fmt: skip
 CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones. tests/index has indexes and environments.

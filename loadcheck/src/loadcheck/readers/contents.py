@@ -15,6 +15,7 @@ from loadcheck.readers.imports import find_imported
 from loadcheck.readers.opened import list_opened
 from loadcheck.readers.places import list_beside, resolve_from
 from loadcheck.readers.record import read_fields
+from loadcheck.tables.pythonabi import module_abi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -308,8 +309,9 @@ class Contents:
     @cached_property
     def imported(self) -> Mapping[str, str]:
         """The modules that importing a top-level name of the wheel loads in any case, each with that name."""
-        names = [file.name for file in self.native] if self.modules else []
-        return find_imported(self.path, names) if names and self.kind == "wheel" else {}
+        if self.kind != "wheel" or not (self.modules or any(module_abi(file.base) for file in self.native)):
+            return {}
+        return find_imported(self.path, [file.name for file in self.native])
 
     @cached_property
     def modules(self) -> frozenset[str]:

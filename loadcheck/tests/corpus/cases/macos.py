@@ -49,7 +49,15 @@ V8_USER = (
     "int napi_register_module_v1(void) { return _ZN2v87Isolate10GetCurrentEv(); }\n"
 )
 ONE_VERSION = "int node_register_module_v93(void) { return 1; }\n"
+UNSTABLE = "_ZNK3c106SymInt22maybe_as_int_slow_pathEv"
 HIDDEN = '__attribute__((visibility("hidden")))'
+
+
+def torch_user(requires: str):
+    source = f"extern int {UNSTABLE}(void);\nint latenn_f(void) {{ return {UNSTABLE}(); }}\n"
+    return lambda bench: bench.wheel(
+        {LIB: bench.compiler.dylib(source, *OPEN).read_bytes()}, tag=MAC_TAG, metadata=f"Requires-Dist: {requires}\n"
+    )
 
 
 def whole(bench: Bench):
@@ -414,6 +422,10 @@ CASES = [
     row("LB311", "a module that links the framework of another CPython", linking(PYTHON_FRAMEWORK.format(9)),
         linking(PYTHON_FRAMEWORK.format(11)), "Versions/3.9/Python, which CPython 3.11 does not have",
         at="!latenn/_core.so"),
+    row("LB315", "a module with the init function of another", module(STABLE, "cp310-abi3", "_other.abi3.so"),
+        module(STABLE, "cp310-abi3"), "no PyInit__other", at="!latenn/_other.abi3.so", severity="warning"),
+    row("LB513", "torch's C++ interface with an open requirement", torch_user("torch>=2.4"), torch_user("torch==2.9.*"),
+        "c10::SymInt::maybe_as_int_slow_path"),
     row("LB314", "a module that keeps the GIL", module("PyModule_Create2", "cp313-cp313t", "_core.so"),
         module("PyModule_Create2", "cp313-cp313", "_core.so"), "turns the GIL on", at="!latenn/_core.so",
         severity="warning"),

@@ -28,6 +28,19 @@ DELAYED = f"{USER}void *__delayLoadHelper2(void *a, void *b) {{ return a ? a : b
 FORWARD = '__asm__(".section .drectve\\n.ascii \\" -export:OrtGetApiBase=onnxruntime.OrtGetApiBase\\"\\n.text\\n");\n'
 
 
+def torch_user(requires: str):
+    name = "?maybe_as_int_slow_path@SymInt@c10@@QEBAXXZ"
+
+    def make(bench: Bench) -> list[Path]:
+        source = f'int odd(void) __asm__("{name}");\nint odd(void) {{ return 1; }}\n'
+        library = bench.compiler.import_library(bench.compiler.dll(source, exports=[name], name="c10.dll"))
+        user = f'extern int odd(void) __asm__("{name}");\nint latenn_f(void) {{ return odd(); }}\n'
+        data = bench.compiler.dll(user, library, exports=["latenn_f"], name="latenn.dll").read_bytes()
+        return bench.wheel({LIB: data}, tag=WINDOWS_TAG, metadata=f"Requires-Dist: {requires}\n")
+
+    return make
+
+
 def whole(bench: Bench):
     return bench.windows(bench.dll())
 
@@ -290,6 +303,10 @@ CASES = [
         module(STABLE, "py3-none", "_core.cp39-win_amd64.pyd", python="python310.dll"),
         module(STABLE, "py3-none", "_core.cp39-win_amd64.pyd", python="python39.dll"), "imports python310.dll",
         at="!latenn/_core.cp39-win_amd64.pyd"),
+    row("LB315", "a module with the init function of another", module(STABLE, "cp310-abi3", "_other.pyd"),
+        module(STABLE, "cp310-abi3"), "no PyInit__other", at="!latenn/_other.pyd", severity="warning"),
+    row("LB513", "torch's C++ interface with an open requirement", torch_user("torch>=2.4"), torch_user("torch==2.9.*"),
+        "maybe_as_int_slow_path"),
     row("LB314", "a module that keeps the GIL", module("PyModule_Create2", "cp313-cp313t", python="python313t.dll"),
         module("PyModule_Create2", "cp313-cp313", python="python313.dll"), "turns the GIL on", at="!latenn/_core.pyd",
         severity="warning"),
