@@ -1,8 +1,10 @@
 """Fixes and headlines fit what the reader has, and cut no name."""
 
+import json
+
 import pytest
 
-from corpus.cases.linkage import with_rpath
+from corpus.cases.linkage import alone, with_rpath
 from loadcheck.audit import audit_here
 from loadcheck.engine.policy import Choice, Policy
 from loadcheck.engine.wording import first, list_names
@@ -31,6 +33,47 @@ def test_the_distribution_that_supplies_a_runtime_is_to_be_required(bench):
 
     [fix] = {finding.fix for finding in report.findings if finding.code == "LB107"}
     assert fix.startswith("Require torch, which supplies LibTorch. This file then loads only if ")
+
+
+@pytest.mark.parametrize(
+    ("library", "distribution"),
+    [
+        ("libtorch.so", "torch"),
+        ("libc10.so", "torch"),
+        ("libtorch_cpu.so", "torch"),
+        ("libcudart.so.13", "nvidia-cuda-runtime"),
+        ("libcublasLt.so.12", "nvidia-cublas-cu12"),
+    ],
+)
+def test_a_library_that_is_never_copied_is_to_be_required(bench, library, distribution):
+    [fix] = {finding.fix for finding in audit_here(alone(library)(bench)).findings if finding.code == "LB107"}
+
+    assert fix.startswith(f"Require {distribution}, and import it")
+    assert "Add the library" not in fix
+
+
+SONAME = json.dumps(json.dumps([{"feature": "mkl", "soname": ["libmkl_rt.so.2"]}]))[1:-1]
+NOTE_LINES = (
+    '.pushsection .note.dlopen,"a",@note', ".balign 4", ".long 4,1f-0f,0x407c0c0a", '.asciz "FDO"',
+    f'0: .asciz "{SONAME}"', "1: .balign 4", ".popsection",
+)  # fmt: skip
+NOTE = f"__asm__({' '.join(json.dumps(line + chr(10)) for line in NOTE_LINES)});\nint latenn_f(void) {{ return 1; }}\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "codes"),
+    [
+        (NOTE, "$ORIGIN/../../..", []),
+        (NOTE, "$ORIGIN/../../torch/lib", []),
+        (NOTE, "/opt/ci/lib", ["LB108"]),
+        ("int latenn_f(void) { return 1; }", "$ORIGIN/../../..", ["LB108"]),
+    ],
+)
+def test_a_path_to_what_is_opened_at_run_time_may_leave_the_package(bench, source, path, codes):
+    library = bench.compiler.library(source, f"-Wl,-rpath,{path}").read_bytes()
+    packages = bench.wheel({"latenn/liblatenn.so": library})
+
+    assert [each.code for each in audit_here(packages).findings if each.code == "LB108"] == codes
 
 
 def test_what_a_library_by_itself_leaves_open_may_be_defined_by_any_program(bench):
