@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.advice.following import list_commands, list_options, list_settings, write_setting
+from tests.advice.following import list_commands, list_options
 from tests.support.running import assert_success, run_program
 
 LOADCHECK = (sys.executable, "-m", "loadcheck")
@@ -59,16 +59,21 @@ def test_no_environment(tmp_path, advised, named):
     assert_success(check(*words, at=tmp_path))
 
 
-@pytest.mark.parametrize("line", ["resolve = 1", "rpath = true", 'resolve = "yes"'])
-@pytest.mark.advice("The table [tool.loadcheck] has one key: resolve = true.")
-def test_a_key_of_another_tool(wheel, tmp_path, advised, line):
+@pytest.mark.parametrize("key", ["resolv", "ignroe", "waiv", "nosuch"])
+@pytest.mark.advice("{}The keys are {}; [[tool.loadcheck.waive]] has code, reason and subject.")
+def test_a_key_of_another_tool(wheel, tmp_path, advised, key):
     file = tmp_path / "pyproject.toml"
-    file.write_text(f"[tool.loadcheck]\n{line}\n", encoding="utf-8")
+    file.write_text(f"[tool.loadcheck]\n{key} = []\n", encoding="utf-8")
     refused = check(wheel, at=tmp_path)
     assert refused.returncode == 2
-    setting = list_settings(advised(refused))
-    file.write_text("", encoding="utf-8")
-    write_setting(file, "tool.loadcheck", "resolve", setting["resolve"])
+    advice = advised(refused)
+    near = advice.partition("Did you mean ")[2].partition("?")[0]
+    assert bool(near) is (key != "nosuch")
+    keys = advice.partition("The keys are ")[2].partition(";")[0].split(", ")
+    assert {"ignore", "resolve", "waive"} <= set(keys)
+    right = near or keys[0]
+    value = {"resolve": "true", "profile": '"all"'}.get(right, "[]")
+    file.write_text(f"[tool.loadcheck]\n{right} = {value}\n", encoding="utf-8")
     assert_success(check(wheel, at=tmp_path))
 
 

@@ -62,14 +62,16 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
 def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configured: bool = False) -> Policy:
     """The policy as the options and the project's configuration change it; an option counts before the configuration.
 
-    `is_configured` says that the policy has a project's rules already, so that none are read here. Raises InputError
-    for a configuration that cannot be read, UserError for a code that is no check's, and where no check is left but
+    `is_configured` says that the policy has a project's rules already: then only `strict` and `resolve` are read here.
+    Raises InputError for a configuration that cannot be read, UserError for a code that is no check's, and where no check is left but
     those of damaged files: a package would pass that nothing looked at.
     """
     from loadcheck.configuration import Configuration, read_configuration
     from loadcheck.engine.policy import read_codes
 
-    configured = Configuration() if is_configured else read_configuration(Path())
+    configured = read_configuration(Path())
+    if is_configured:
+        configured = Configuration(strict=configured.strict, resolve=configured.resolve)
     choice = policy.choice
     profile, select = arguments.profile, arguments.select
     if not profile and not select:

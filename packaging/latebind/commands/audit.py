@@ -89,7 +89,7 @@ def _make_policy(arguments: argparse.Namespace, config: Config | None) -> Policy
         policy = replace(policy, runtimes=(*policy.runtimes, *libraries().values()))
     if arguments.preset:
         policy = replace(policy, runtimes=runtimes_named(arguments.preset, Path()))
-    return choose_checks(policy, arguments)
+    return choose_checks(policy, arguments, is_configured=config is not None)
 
 
 def _find_baseline(config: Config | None) -> Path | None:
