@@ -59,17 +59,16 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write all findings to FILE, as a baseline")
 
 
-def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configured: bool = False) -> Policy:
+def choose_checks(policy: Policy, arguments: argparse.Namespace) -> Policy:
     """The policy as the options and the project's configuration change it; an option counts before the configuration.
 
-    `is_configured` says that the policy has a project's rules already, so that none are read here. Raises InputError
-    for a configuration that cannot be read, UserError for a code that is no check's, and where no check is left but
-    those of damaged files: a package would pass that nothing looked at.
+    Raises InputError for a configuration that cannot be read, UserError for a code that is no check's, and where no
+    check is left but those of damaged files: a package would pass that nothing looked at.
     """
-    from loadcheck.configuration import Configuration, read_configuration
+    from loadcheck.configuration import read_configuration
     from loadcheck.engine.policy import read_codes
 
-    configured = Configuration() if is_configured else read_configuration(Path())
+    configured = read_configuration(Path())
     choice = policy.choice
     profile, select = arguments.profile, arguments.select
     if not profile and not select:
@@ -77,8 +76,9 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configure
     if profile:
         choice = replace(choice, profile=profile, select=())
     if select:
-        choice = replace(choice, select=read_codes(select, "--select"), ignore=())
-    ignore = read_codes((*configured.ignore, *(arguments.ignore or ())), "--ignore")
+        where = "--select" if arguments.select else "select"
+        choice = replace(choice, select=read_codes(select, where), ignore=())
+    ignore = (*read_codes(configured.ignore, "ignore"), *read_codes(arguments.ignore or (), "--ignore"))
     choice = replace(choice, ignore=tuple(dict.fromkeys((*choice.ignore, *ignore))))
     if not choice.is_any_left:
         advice = "latebind has the checks of late binding." if choice.profile == "runtime" else "Choose others."
