@@ -3,6 +3,7 @@
 import hashlib
 import os
 import stat
+import struct
 import sys
 import zipfile
 
@@ -110,6 +111,76 @@ def test_unsafe_names_are_no_members(tmp_path, name):
         kinds = [problem.kind for problem in reader.problems]
         assert kinds[-1:] == ["unsafe-name"]
         assert ("streamed" in kinds) is ("\0" in name)  # programs that read from the start see all of the name
+
+
+def end_with(data, counts, zip64=None, length=44):
+    """An archive whose last record, and a record of zip64 before it, state these numbers of members."""
+    end = data.rfind(b"PK\5\6")
+    size, start = struct.unpack_from("<II", data, end + 12)
+    more = b""
+    if zip64:
+        more = struct.pack("<4sQHHIIQQQQ", b"PK\6\6", length, 45, 45, 0, 0, *zip64, size, start)
+        more += struct.pack("<4sIQI", b"PK\6\7", 0, end, 1)
+    return data[:end] + more + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, *counts, size, start, 0)
+
+
+UNKNOWN = (0xFFFF, 0xFFFF)
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"counts": (2, 2)}, ""),
+        ({"counts": UNKNOWN, "zip64": (2, 2)}, ""),
+        ({"counts": (2, 2), "zip64": (2, 2)}, ""),
+        ({"counts": (3, 3), "zip64": (2, 2)}, ""),
+        ({"counts": (1, 2)}, "says 1 member,"),
+        ({"counts": (2, 3)}, "says 3 members"),
+        ({"counts": UNKNOWN}, "says 65,535 members"),
+        ({"counts": UNKNOWN, "zip64": (1, 1)}, "says 1 member,"),
+        ({"counts": (2, 2), "zip64": (1, 1)}, "says 1 member,"),
+        ({"counts": (2, 2), "zip64": (2, 3)}, "says 3 members"),
+        ({"counts": (2, 1), "zip64": (2, 2)}, "says 1 member,"),
+        ({"counts": UNKNOWN, "zip64": (2, 2), "length": 43}, "says that it has 43 bytes, not 44"),
+        ({"counts": UNKNOWN, "zip64": (2, 2), "length": 45}, "says that it has 45 bytes, not 44"),
+        ({"counts": (2, 2), "zip64": (2, 2), "length": 0}, "says that it has 0 bytes, not 44"),
+        ({"counts": (2, 2), "zip64": (2, 2), "length": 1 << 63}, "bytes, not 44"),
+    ],
+    ids=str,
+)
+def test_last_records_that_pypi_refuses_are_problems(tmp_path, how, says):
+    path = two_members(tmp_path / "a.zip", b"x")
+    path.write_bytes(end_with(path.read_bytes(), **how))
+
+    with ZipReader(path) as reader:
+        problems = [(problem.kind, problem.detail) for problem in reader.problems]
+
+    assert [kind for kind, _ in problems] == ["records"] * bool(says)
+    assert all(says in detail for _, detail in problems)
+
+
+@pytest.mark.parametrize(
+    ("unicode_name", "is_refused"),
+    [
+        (b"a", False),
+        ("\u00e4".encode(), False),
+        (b"a\x20b", False),
+        (b"a\x07", True),
+        (b"a\nb", True),
+        (b"a\x7f", True),
+        (b"\xff", True),
+    ],
+)
+def test_unicode_paths_that_pypi_refuses_are_problems(tmp_path, unicode_name, is_refused):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        info = zipfile.ZipInfo("a")
+        # Of another name's checksum, so that no version of zipfile takes the name.
+        info.extra = struct.pack("<HHBI", 0x7075, 5 + len(unicode_name), 1, 0) + unicode_name
+        file.writestr(info, b"x")
+
+    with ZipReader(path) as reader:
+        assert [problem.kind for problem in reader.problems] == ["streamed"] * is_refused
 
 
 def test_links_are_no_members(tmp_path):

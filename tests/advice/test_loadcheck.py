@@ -59,21 +59,34 @@ def test_no_environment(tmp_path, advised, named):
     assert_success(check(*words, at=tmp_path))
 
 
-@pytest.mark.parametrize("key", ["resolv", "ignroe", "waiv", "nosuch"])
-@pytest.mark.advice("{}The keys are {}; [[tool.loadcheck.waive]] has code, reason and subject.")
-def test_a_key_of_another_tool(wheel, tmp_path, advised, key):
-    file = tmp_path / "pyproject.toml"
-    file.write_text(f"[tool.loadcheck]\n{key} = []\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("line", "key", "value"),
+    [
+        ("resolv = false", "resolve", "false"),
+        ("strickt = false", "strict", "false"),
+        ('fail-on = "never"', "fail_on", '"never"'),
+    ],
+)
+@pytest.mark.advice("{}The keys are {}. Each table of waive has code, reason and subject.")
+def test_a_key_that_is_almost_right(wheel, tmp_path, advised, line, key, value):
+    file = tmp_path / "loadcheck.toml"
+    file.write_text(f"{line}\n", encoding="utf-8")
     refused = check(wheel, at=tmp_path)
     assert refused.returncode == 2
     advice = advised(refused)
-    near = advice.partition("Did you mean ")[2].partition("?")[0]
-    assert bool(near) is (key != "nosuch")
-    keys = advice.partition("The keys are ")[2].partition(";")[0].split(", ")
-    assert {"ignore", "resolve", "waive"} <= set(keys)
-    right = near or keys[0]
-    value = {"resolve": "true", "profile": '"all"'}.get(right, "[]")
-    file.write_text(f"[tool.loadcheck]\n{right} = {value}\n", encoding="utf-8")
+    assert advice.startswith(f"Did you mean {key}? ")
+    assert key in advice.partition("The keys are ")[2].partition(".")[0].split(", ")
+    file.write_text(f"{key} = {value}\n", encoding="utf-8")
+    assert_success(check(wheel, at=tmp_path))
+
+
+@pytest.mark.parametrize("text", ["[", "\0", "profile = loads"])
+@pytest.mark.advice("Correct the file.")
+def test_a_configuration_that_is_not_toml(wheel, tmp_path, advised, text):
+    (tmp_path / "loadcheck.toml").write_text(text, encoding="utf-8")
+    refused = check(wheel, at=tmp_path)
+    assert (refused.returncode, advised(refused)) == (2, "Correct the file.")
+    (tmp_path / "loadcheck.toml").write_text('profile = "loads"', encoding="utf-8")
     assert_success(check(wheel, at=tmp_path))
 
 

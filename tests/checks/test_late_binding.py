@@ -2,12 +2,25 @@
 
 import pytest
 
-from corpus.cases.case import contents, linked, runtime, wheel
-from corpus.cases.linkage import LIB, PROVIDER, plugin
+from corpus.cases.case import bare, contents, linked, made_by, nupkg, runtime, wheel
+from corpus.cases.linkage import LIB, PROVIDER, late, plugin
+from corpus.packages import USER
 from latebind.checks.policy import BindingPolicy
-from loadcheck.api import audit_paths
+from loadcheck.api import Choice, audit_paths
 
 STUB = BindingPolicy(drop_ins=frozenset({"onnxruntime"}))
+
+
+NATIVE = "runtimes/linux-x64/native/liblatenn.so"
+CALLER = f"int RegisterCustomOps(void);\nint latenn_call(void) {{ return RegisterCustomOps(); }}\n{USER}"
+
+
+@made_by
+def operators(bench, name="RegisterCustomOps", user="", soname="libonnxruntime.so.1"):
+    """A library that is linked to a runtime and exports a function, or that has other code."""
+    source = user or f"int {name}(void) {{ return 0; }}\n{USER}"
+    library = bench.runtime(soname, soname)
+    return bench.compiler.library(source, library, "-Wl,-z,undefs", "-Wl,-soname,liblatenn.so").read_bytes()
 
 
 def fix_of(bench, code, make, policy=None):
@@ -23,8 +36,25 @@ def fix_of(bench, code, make, policy=None):
         ("LB101", wheel({LIB: linked()}), STUB, "latebind::onnxruntime", "lb_bind"),
         ("LB101", wheel({PROVIDER: plugin(links=True)}), None, "ORT_API_MANUAL_INIT", "lb_bind"),
         ("LB101", wheel({PROVIDER: plugin(links=True)}), STUB, "CreateEpFactories()", "latebind::onnxruntime"),
+        ("LB101", wheel({LIB: operators()}), None, "the OrtApiBase that RegisterCustomOps() gets", "lb_bind"),
+        ("LB101", wheel({LIB: operators()}), STUB, "the OrtApiBase that RegisterCustomOps() gets", "latebind::"),
+        ("LB101", nupkg({NATIVE: operators()}), None, "In C++, define ORT_API_MANUAL_INIT", "lb_bind"),
+        ("LB101", wheel({LIB: operators("RegisterCustomOpsOfAcme")}), None, "lb_bind()", "OrtApiBase"),
+        ("LB101", wheel({LIB: operators(user=CALLER)}), None, "lb_bind()", "OrtApiBase"),
+        ("LB101", wheel({LIB: operators(soname="libopenvino_c.so.2641")}), None, "lb_bind()", "OrtApiBase"),
     ],
-    ids=["bound", "drop-in", "provider", "provider of a drop-in project"],
+    ids=[
+        "bound",
+        "drop-in",
+        "provider",
+        "provider of a drop-in project",
+        "operators",
+        "operators of a drop-in project",
+        "operators in a nupkg",
+        "a longer name",
+        "a library that calls the function of another",
+        "operators that link another runtime",
+    ],
 )
 def test_the_fix_names_how_the_library_gets_the_runtime(bench, code, make, policy, says, never):
     fix = fix_of(bench, code, make, policy)
@@ -40,3 +70,21 @@ def test_a_repair_tool_gets_the_name_without_the_hash_that_it_added(bench):
 def test_a_runtime_in_a_folder_is_to_be_removed_as_well(bench):
     (path,) = bench.bare("stage/libonnxruntime.so.1", bench.runtime().read_bytes())
     assert "Remove" in fix_of(bench, "LB103", lambda _: [path.parent])
+
+
+@pytest.mark.parametrize(
+    ("make", "codes"),
+    [
+        (wheel({LIB: linked()}), ["LB102"]),
+        (nupkg({NATIVE: linked()}), ["LB102"]),
+        (bare("liblatenn.so", linked()), ["LB102"]),
+        (wheel({LIB: operators()}), ["LB102"]),
+        (wheel({LIB: late}), []),
+        (nupkg({NATIVE: late}), []),
+        (bare("liblatenn.so", late), []),
+        (wheel({"latenn/libonnxruntime.so.1": contents(runtime())}), []),
+    ],
+)
+def test_without_a_project_one_check_judges_a_link_to_the_runtime(bench, make, codes):
+    report = audit_paths(list(make(bench)), BindingPolicy(choice=Choice(profile="loads")))
+    assert [finding.code for finding in report.findings if finding.code in ("LB101", "LB102", "LB103")] == codes

@@ -84,4 +84,4 @@ def _advise(table: Any) -> str:
     unknown = next((key for key in table if key not in keys), "") if isinstance(table, dict) else ""
     near = get_close_matches(unknown, keys, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
-    return f"{meant}The keys are {', '.join(keys)}; [[tool.loadcheck.waive]] has code, reason and subject."
+    return f"{meant}The keys are {', '.join(keys)}. Each table of waive has code, reason and subject."

@@ -63,8 +63,8 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configure
     """The policy as the options and the project's configuration change it; an option counts before the configuration.
 
     `is_configured` says that the policy has a project's rules already: then only `strict` and `resolve` are read here.
-    Raises InputError for a configuration that cannot be read, UserError for a code that is no check's, and where no check is left but
-    those of damaged files: a package would pass that nothing looked at.
+    Raises InputError for a configuration that cannot be read, UserError for a code that is no check's, and where no
+    check is left but those of damaged files: a package would pass that nothing looked at.
     """
     from loadcheck.configuration import Configuration, read_configuration
     from loadcheck.engine.policy import read_codes
@@ -79,8 +79,9 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configure
     if profile:
         choice = replace(choice, profile=profile, select=())
     if select:
-        choice = replace(choice, select=read_codes(select, "--select"), ignore=())
-    ignore = read_codes((*configured.ignore, *(arguments.ignore or ())), "--ignore")
+        where = "--select" if arguments.select else "select"
+        choice = replace(choice, select=read_codes(select, where), ignore=())
+    ignore = (*read_codes(configured.ignore, "ignore"), *read_codes(arguments.ignore or (), "--ignore"))
     choice = replace(choice, ignore=tuple(dict.fromkeys((*choice.ignore, *ignore))))
     if not choice.is_any_left:
         advice = "latebind has the checks of late binding." if choice.profile == "runtime" else "Choose others."

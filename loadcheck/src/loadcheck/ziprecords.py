@@ -19,10 +19,10 @@ _END = struct.Struct("<4xHHHHIIH")
 _END_64 = struct.Struct("<4xQHHIIQQQQ")
 _LOCATOR = struct.Struct("<4xIQI")
 _END_64_LENGTH = 44
-"""What the record of zip64 states for its length: the bytes after this field. More would be data that PyPI refuses."""
+"""What the record of zip64 states for its length: the bytes after this field. PyPI refuses more."""
 _FURTHEST_END = 22 + 0xFFFF
 _DESCRIPTOR = 0x8
-_UNKNOWN, _UNKNOWN_COUNT = 0xFFFFFFFF, 0xFFFF
+_UNKNOWN = 0xFFFFFFFF
 _FIELD, _ZIP64, _UNICODE_NAME = struct.Struct("<HH"), 0x0001, 0x7075
 _ONCE = (_ZIP64, _UNICODE_NAME)
 _ZIP64_LENGTHS = (0, 8, 16, 24, 28)
@@ -60,17 +60,14 @@ def _judge_end(file: IO[bytes], count: int) -> Iterator[Contradiction]:
     if trailing := len(tail) - place - _END.size - comment:
         what = f"{human_size(trailing)} follow the archive" if trailing > 0 else "the archive's comment is cut off"
         yield Contradiction("", what)
+    counts = [here, total]
     if zip64 := _read_zip64(file, first + place):
-        length, here, total = zip64
+        length, *of_zip64 = zip64
+        counts = of_zip64 + (counts if here != total else [])
         if length != _END_64_LENGTH:
-            yield Contradiction(
-                "", f"the record of zip64 says that it has {plural(length, 'byte')}, not {_END_64_LENGTH}"
-            )
-    elif _UNKNOWN_COUNT in (here, total):
-        return  # without a record of zip64, the numbers are not known
-    if {here, total} != {count}:
-        stated = here if here != count else total
-        text = f"the archive's last record says {plural(stated, 'member')}, but the directory has {count}"
+            yield Contradiction("", f"the record of zip64 says that it has {length} bytes, not {_END_64_LENGTH}")
+    if wrong := [stated for stated in counts if stated != count]:
+        text = f"the archive's last record says {plural(wrong[0], 'member')}, but the directory has {count}"
         yield Contradiction("", text)
 
 

@@ -1,5 +1,7 @@
 """The engine's decisions as tables: what a choice takes, what a tag promises, and what reports say at their limits."""
 
+from dataclasses import replace
+
 import pytest
 
 from loadcheck.engine import platforms
@@ -220,6 +222,9 @@ def test_a_cause_tells_how_many_other_files_have_it(subjects, messages, text):
     assert others(cause, report) == text
 
 
+UNREAD = Skipped(check="LB107", subject="a.whl!x", reason="r", library="libx.so", unread=("torch",))
+
+
 @pytest.mark.parametrize(
     ("fields", "hidden", "line"),
     [
@@ -243,7 +248,18 @@ def test_a_cause_tells_how_many_other_files_have_it(subjects, messages, text):
         (
             {"skipped": (Skipped(check="LB107", subject="x", reason="r", unread=("torch",)),)},
             False,
-            "a.whl: 0 errors, 0 warnings, 0 notes",
+            "a.whl: 0 errors, 0 warnings, 0 notes, 1 undecided",
+        ),
+        ({"skipped": (UNREAD,)}, False, "a.whl: 0 errors, 0 warnings, 0 notes, 1 undecided (--resolve)"),
+        (
+            {"skipped": (UNREAD, replace(UNREAD, check="LB111"), replace(UNREAD, library="liby.so"))},
+            False,
+            "a.whl: 0 errors, 0 warnings, 0 notes, 2 undecided (--resolve)",
+        ),
+        (
+            {"skipped": (UNREAD, replace(UNREAD, subject="a.whl!y")), "is_resolved": True},
+            False,
+            "a.whl: 0 errors, 0 warnings, 0 notes, 2 undecided (-v)",
         ),
         ({"packages": ("a.whl", "b.whl"), "subjects": 2}, False, "2 packages: 0 errors, 0 warnings, 0 notes"),
         (

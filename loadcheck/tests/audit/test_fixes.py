@@ -4,7 +4,11 @@ import json
 
 import pytest
 
+from corpus.cases.case import wheel
+from corpus.cases.hygiene import android_npm
 from corpus.cases.linkage import alone, with_rpath
+from corpus.cases.metadata import with_backslashes
+from corpus.cases.sdists import HATCH, sdist
 from loadcheck.audit import audit_here
 from loadcheck.engine.policy import Choice, Policy
 from loadcheck.engine.wording import first, list_names
@@ -22,6 +26,30 @@ def test_a_search_path_keeps_the_part_that_leads_into_the_package(bench, path, s
 
     [fix] = {finding.fix for finding in report.findings if finding.code == "LB108"}
     assert says in fix
+
+
+@pytest.mark.parametrize(
+    ("make", "code", "says"),
+    [
+        (sdist(setup_py="1"), "LB415", "Add a pyproject.toml next to setup.py: [build-system] with requires ="),
+        (sdist(setup_py="1", pyproject_toml=HATCH), "LB415", "Keep pyproject.toml with its build backend"),
+        (sdist(x_py="1"), "LB415", "Keep pyproject.toml with its build backend"),
+        (android_npm("jni/arm64-v8a", 4096), "LB117", "Link with -Wl,-z,max-page-size=16384, or use NDK r28"),
+        (android_npm("jniLibs/x86_64", 4096, "x86_64-linux"), "LB117", "Link with -Wl,-z,max-page-size=16384"),
+        (android_npm("lib", 4096), "LB117", "Link with -Wl,-z,max-page-size=65536."),
+        (wheel(record=with_backslashes()), "LB501", "or run `wheel unpack` and `wheel pack`: both write slashes."),
+    ],
+)
+def test_a_fix_is_for_its_cause(bench, make, code, says):
+    [fix] = {finding.fix for finding in audit_here(make(bench)).findings if finding.code == code}
+    assert says in fix
+
+
+def test_a_record_with_the_separators_of_windows_is_one_finding(bench):
+    findings = audit_here(wheel(record=with_backslashes())(bench)).findings
+
+    [finding] = [finding for finding in findings if finding.code == "LB501"]
+    assert "latenn\\liblatenn.so" in finding.evidence
 
 
 class _Torch:

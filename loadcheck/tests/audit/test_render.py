@@ -6,13 +6,14 @@ import jsonschema
 import pytest
 from audit.conftest import make_report
 
+import loadcheck
 from loadcheck.engine.catalog import explain, own_checks
 from loadcheck.engine.cause import cause_id, fingerprint, stable
 from loadcheck.engine.policy import Policy
 from loadcheck.engine.registry import Hit
 from loadcheck.engine.wording import demangle
 from loadcheck.errors import UserError
-from loadcheck.model import AuditReport, Finding
+from loadcheck.model import AuditReport, Finding, Skipped
 from loadcheck.reports.console import audit_text
 from loadcheck.reports.render import RENDERERS, audit_json, audit_schema
 
@@ -22,7 +23,12 @@ def test_json_is_what_the_schema_says(report):
 
     jsonschema.Draft202012Validator.check_schema(audit_schema())
     jsonschema.validate(document, audit_schema())
-    assert list(document) == ["subjects", "choice", "findings", "waived", "skipped", "baseline"]
+    assert list(document) == [
+        "tool", "packages", "subjects", "choice", "findings", "waived", "unused_waivers", "undecided", "skipped",
+        "baseline",
+    ]  # fmt: skip
+    assert document["tool"] == {"name": "loadcheck", "version": loadcheck.__version__}
+    assert document["packages"] == ["latenn-1.0-py3-none-manylinux_2_28_x86_64.whl"]
     assert (document["subjects"], document["choice"]) == (1, "--profile all")
     assert [waiver["reason"] for waiver in document["waived"]] == ["a sample"]
     assert document["skipped"]
@@ -38,6 +44,52 @@ def test_json_is_what_the_schema_says(report):
         "fix": "Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
         "assumption": "",
     }
+
+
+UNREAD = Skipped(check="LB107", subject="a-1.0-x.whl!a.so", reason="r", library="libx.so", unread=("torch", "numpy"))
+
+
+def test_what_is_undecided_and_waivers_without_use_are_in_the_report_for_programs_and_people():
+    other = Skipped(check="LB301", subject="a-1.0-x.whl!a.so", reason="r")
+    report = AuditReport(subjects=1, packages=("a-1.0-x.whl",), skipped=(UNREAD, other), unused=("LB611 *: r",))
+
+    document = json.loads(audit_json(report))
+    jsonschema.validate(document, audit_schema())
+    assert document["undecided"] == [
+        {"check": "LB107", "subject": "a-1.0-x.whl!a.so", "library": "libx.so", "requirements": ["torch", "numpy"]}
+    ]
+    assert len(document["skipped"]) == 2
+    assert document["unused_waivers"] == ["LB611 *: r"]
+    [run] = json.loads(RENDERERS["sarif"](report))["runs"]
+    notifications = run["invocations"][0]["toolExecutionNotifications"]
+    assert [notification["level"] for notification in notifications] == ["warning", "note"]
+    lines = [line.strip() for line in audit_text(report).splitlines()]
+    assert lines[lines.index("waivers that accept nothing") + 1] == "LB611 *: r"
+    assert "1 check skipped for some files, 1 undecided (--resolve)" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("skipped", "is_strict", "status"),
+    [
+        ((), False, 0),
+        ((), True, 0),
+        ((UNREAD,), False, 0),
+        ((UNREAD,), True, 1),
+        ((replace(UNREAD, unread=()),), True, 0),
+    ],
+)
+@pytest.mark.parametrize("fail_on", ["error", "warning", "never"])
+def test_a_strict_audit_fails_for_what_is_undecided(skipped, is_strict, status, fail_on):
+    report = AuditReport(subjects=1, skipped=skipped, is_strict=is_strict, fail_on=fail_on)
+    assert report.exit_status == status
+
+
+@pytest.mark.parametrize("key", ["tool", "packages", "unused_waivers", "undecided"])
+def test_a_document_without_one_of_its_parts_is_not_what_the_schema_says(report, key):
+    document = json.loads(audit_json(report))
+    del document[key]
+    with pytest.raises(jsonschema.ValidationError, match=key):
+        jsonschema.validate(document, audit_schema())
 
 
 def test_json_is_the_same_each_time(report, bench):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents
 
 
-_OF_MACS = ("", "macos", "catalyst")
+_OF_MACS = ("", "macos", "maccatalyst")
 """The systems of a Mach-O file whose signature counts as it is published; "" for a file that names none."""
 
 

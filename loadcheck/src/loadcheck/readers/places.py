@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
 _ABIS: Mapping[str, str] = {"arm64-v8a": "aarch64", "armeabi": "armv7l", "armeabi-v7a": "armv7l"}
 _SHARED_ABIS: Mapping[str, str] = {"x86": "i686", "x86_64": "x86_64"}
-_ANDROID = frozenset({"android", "jni", "jnilibs"})
+_ANDROID = frozenset({"android", "jnilibs"})
+_JNI = "jni"
+"""The folder of an AAR for the folders of ABIs. In JARs it may have those of other systems: `jni/windows/x86_64`."""
 FROM_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
 """How a path begins that leads from the folder of the file itself."""
 
@@ -42,5 +45,8 @@ def android_abi(folder: str) -> tuple[str, str]:
     Source: developer.android.com/ndk/guides/abis.
     """
     parts = folder.lower().split("/")
-    abis = {**_ABIS, **(_SHARED_ABIS if _ANDROID.intersection(parts) else {})}
-    return next(((part, abis[part]) for part in reversed(parts) if part in abis), ("", ""))
+    is_android = not _ANDROID.isdisjoint(parts)
+    for parent, part in reversed([*pairwise(("", *parts))]):
+        if part in _ABIS or (part in _SHARED_ABIS and (is_android or parent == _JNI)):
+            return part, (_ABIS.get(part) or _SHARED_ABIS[part])
+    return "", ""

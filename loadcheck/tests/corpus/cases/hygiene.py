@@ -175,9 +175,16 @@ def shift_last_segment(bench: Bench) -> bytes:
 
 
 @made_by
-def android(bench: Bench, page: int) -> bytes:
+def android(bench: Bench, page: int, target: str = "aarch64-linux") -> bytes:
     flags = ("-nostdlib", f"-Wl,-z,max-page-size={page}")
-    return bench.compiler.library("int latenn_f(void) { return 1; }\n", *flags, target="aarch64-linux").read_bytes()
+    return bench.compiler.library("int latenn_f(void) { return 1; }\n", *flags, target=target).read_bytes()
+
+
+@made_by
+def android_npm(bench: Bench, folder: str, page: int, target: str = "aarch64-linux"):
+    """A package for all platforms, with a library in a folder of one."""
+    fields = {"name": "@acme/tiny", "os": None, "cpu": None, "libc": None}
+    return bench.npm({f"{folder}/liblatenn.so": android(page, target)(bench)}, **fields)
 
 
 @made_by
@@ -300,5 +307,18 @@ CASES = [
     *(Case("LB117", f"pages of 4 KB for Android in a {what}", make(4096), make(16384), at="liblatenn.so",
            says="aligned to 4096 bytes", severity="warning")
       for what, make in (("wheel", android_wheel), ("nupkg", android_nupkg))),
+    *(Case("LB117", f"pages of 4 KB for Android in {folder}", android_npm(folder, 4096), android_npm(folder, 16384),
+           at="liblatenn.so", says="aligned to 4096 bytes, but Android needs 16384", severity="warning")
+      for folder in ("jni/arm64-v8a", "android/libs/arm64-v8a", "src/main/jniLibs/arm64-v8a")),
+    *(Case("LB117", f"pages of 4 KB for x86_64 in {folder}, and in {other}",
+           android_npm(folder, 4096, "x86_64-linux"), android_npm(other, 4096, "x86_64-linux"),
+           at="liblatenn.so", says="but Android needs 16384", severity="warning")
+      for folder, other in (("jni/x86_64", "lib/x86_64"), ("jniLibs/x86_64", "x86_64"),
+                            ("android/x86_64", "jni/linux/x86_64"))),
+    *(Case("LB117", f"pages of 4 KB in {folder}, for which there is no other size",
+           android_npm("jni/arm64-v8a", 4096), android_npm(folder, 4096, target), at="liblatenn.so",
+           says="but Android needs 16384", severity="warning")
+      for folder, target in (("jni/armeabi-v7a", "arm-linux-musleabihf"), ("armeabi", "arm-linux-musleabihf"),
+                             ("jniLibs/x86", "x86-linux"))),
     Case("LB612", "debug information", wheel({LIB: debug}), whole, at=f"!{LIB}", says=".debug_info", severity="note"),
 ]  # fmt: skip

@@ -296,6 +296,12 @@ CASES = [
          says="which desktop systems have", severity="warning"),
     Case("LB107", "a library of a driver", alone("libcuda.so.1"), alone("libz.so.1"), at=f"!{LIB}",
          says="part of a driver", severity="note"),
+    *(Case("LB107", f"a loader of drivers that Linux distributions have as a package: {name}", alone(name),
+           alone("libz.so.1"), at=f"!{LIB}", says=f"needs {name}, which desktop systems have", severity="warning")
+      for name in ("libvulkan.so.1", "libOpenCL.so.1")),
+    *(Case("LB107", f"a loader of drivers, and {name}, which only the driver has", alone("libvulkan.so.1"), alone(name),
+           at=f"!{LIB}", says="libvulkan.so.1", severity="warning", good_severity="note")
+      for name in ("libze_loader.so.1", "libcuda.so.1", "libnvidia-ml.so.1")),
     Case("LB107", "other libraries of the package load without it", wheel({ODD: with_odd, LIB: good()}),
          wheel({ODD: with_odd, "latenn/libodd.so.3": odd}), at=f"!{ODD}", says="other parts load without it",
          severity="warning"),

@@ -18,6 +18,7 @@ from corpus.packages import (
     USER,
     Bench,
     change_load_command,
+    commands,
     passed_on,
     universal,
 )
@@ -35,7 +36,7 @@ STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
 DELETE = "void _ZdlPv(void *p) { (void)p; }\n"
 OPEN = ("-Wl,-undefined,dynamic_lookup",)
 UNIVERSAL_TAG = "py3-none-macosx_11_0_universal2"
-LOAD_WEAK, REEXPORT = 0x80000018, 0x8000001F
+LOAD_WEAK, REEXPORT, BUILD_VERSION = 0x80000018, 0x8000001F, 0x32
 AVFOUNDATION = "/System/Library/Frameworks/AVFoundation.framework/Versions/A/AVFoundation"
 FOUNDATION = "/System/Library/Frameworks/Foundation.framework/Versions/C/Foundation"
 HOMEBREW = "-Wl,-install_name,/opt/homebrew/lib/libodd.dylib"
@@ -218,6 +219,15 @@ def strip_signature(bench: Bench) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         binary.write(f"{folder}/x")
         return Path(folder, "x").read_bytes()
+
+
+@made_by
+def for_platform(bench: Bench, number: int, made: bytes = b"") -> bytes:
+    """A library whose LC_BUILD_VERSION names another platform of Apple than its signature is for."""
+    data = bytearray(made or bench.dylib())
+    [place] = [offset for offset, kind, _ in commands(data) if kind == BUILD_VERSION]
+    struct.pack_into("<I", data, place + 8, number)
+    return bytes(data)
 
 
 def program(*, pie: bool):
@@ -447,4 +457,14 @@ CASES = [
         lambda bench: bench.mac(relabel(bench.dylib()), tag="py3-none-macosx_11_0_x86_64"),
         lambda bench: bench.mac(bench.dylib(MAC_INTEL), tag="py3-none-macosx_11_0_x86_64"),
         "was changed after it was signed", severity="warning"),
+    *(row("LB615", f"code that says, after it was signed, that it is for {mac_name}, and for {other_name}",
+          mac(for_platform(mac_number)), mac(for_platform(other_number)), "the signature is wrong for 1 of ")
+      for mac_name, mac_number, other_name, other_number in (
+          ("catalyst", 6, "iOS", 2), ("catalyst", 6, "tvOS", 3), ("catalyst", 6, "the simulator of iOS", 7))),
+    row("LB615", "unsigned code for macOS, and for iOS", mac(strip_signature), mac(for_platform(2, strip_signature)),
+        "no LC_CODE_SIGNATURE"),
+    row("LB615", "a changed byte in a slice for macOS, and in one for iOS",
+        mac(lambda bench: universal(bench.dylib(MAC_INTEL), change_byte(bench.dylib())), tag=UNIVERSAL_TAG),
+        mac(lambda bench: universal(bench.dylib(MAC_INTEL), for_platform(2)(bench)), tag=UNIVERSAL_TAG),
+        "in the slice arm64"),
 ]  # fmt: skip

@@ -131,6 +131,15 @@ def change_entry(entries, path, **cells):
     ]
 
 
+def with_backslashes(*names: str):
+    """Write the paths of these files, or of all, with the separators of Windows."""
+
+    def change(entries):
+        return [(name.replace("/", "\\") if name in names or not names else name, *cells) for name, *cells in entries]
+
+    return change
+
+
 CASES = [
     Case("LB501", "no RECORD", wheel(drop=("RECORD",)), whole, at=".whl", says="RECORD"),
     Case("LB501", "a wrong hash", record(lambda entries: change_entry(entries, LIB, digest="sha256=AAAA")), whole,
@@ -150,8 +159,16 @@ CASES = [
          whole, at="/RECORD", says="latenn/gone.py", severity="warning"),
     Case("LB501", "a file that is listed twice", record(lambda entries: [*entries, entries[0]]), whole, at="/RECORD",
          says="2 times", severity="warning"),
-    Case("LB501", "the separators of Windows", record(lambda entries: [(path.replace("/", "\\"), *rest)
-         for path, *rest in entries]), whole, at="/RECORD", says="paths with backslashes", severity="warning"),
+    Case("LB501", "the separators of Windows", record(with_backslashes()), whole, at="/RECORD",
+         says="paths with backslashes, which name no file", severity="warning"),
+    Case("LB501", "the separators of Windows in one path", record(with_backslashes(LIB)), whole, at="/RECORD",
+         says="has 1 path with backslashes", severity="warning"),
+    Case("LB501", "the separators of Windows, and a wrong hash",
+         record(lambda entries: with_backslashes()(change_entry(entries, LIB, digest="sha256=AAAA"))), whole,
+         at=f"!{LIB}", says="differs from its hash", severity="warning"),
+    Case("LB501", "a backslash in the path of a file that is missing",
+         record(lambda entries: [*entries, ("latenn\\gone.py", "sha256=AAAA", "1")]), whole, at="/RECORD",
+         says="lists latenn\\gone.py, which is not in the wheel", severity="warning"),
     Case("LB501", "a RECORD of two columns",
          wheel(after={"latenn-1.0.dist-info/RECORD": b"latenn/__init__.py,sha256=x\n"}), whole, at="/RECORD",
          says="2 columns"),

@@ -6,7 +6,7 @@ import stat
 import zipfile
 from typing import TYPE_CHECKING
 
-from corpus.cases.case import Case, contents, dylib, good, made_by, npm, runtime, shared, wheel
+from corpus.cases.case import Case, contents, dll, dylib, good, made_by, npm, runtime, shared, wheel
 from corpus.cases.hygiene import member
 from corpus.cases.linkage import STRANGER, with_odd
 from corpus.cases.macos import ONE_VERSION, V8_USER, both
@@ -36,6 +36,17 @@ def entries(*lacking: str):
 
 def musl(bench: Bench) -> bytes:
     return bench.good(MUSL)
+
+
+@made_by
+def on_musl(bench: Bench, name: str) -> bytes:
+    """A library that needs musl, by a stand-in of its name, and a library of that name."""
+    odd, libc = (
+        bench.compiler.library(f"int {symbol}(void) {{ return 1; }}\n", f"-Wl,-soname,{soname}", name=f"lib{symbol}.so")
+        for symbol, soname in (("odd", name), ("libc", "libc.musl-x86_64.so.1"))
+    )
+    source = f"extern int libc(void);\nint latenn_g(void) {{ return libc(); }}\n{STRANGER}"
+    return bench.compiler.library(source, odd, libc, "-nostdlib").read_bytes()
 
 
 def v8_user(*flags: str):
@@ -240,6 +251,10 @@ CASES = [
     Case("LB903", "an add-on that node-gyp-build opens on musl systems", for_alpine("tiny.node"),
          for_alpine("tiny.glibc.node"), at="!package/prebuilds/linux-x64/tiny.node",
          says="is also opened on musl systems, which lack gnu_get_libc_version", severity="warning"),
+    *(Case("LB903", f"an add-on for glibc in linux-x64, and in {folder}", for_alpine("tiny.node"),
+           for_alpine("tiny.node", folder=f"prebuilds/{folder}"), at="!package/prebuilds/linux-x64/tiny.node",
+           says="is also opened on musl systems", severity="warning")
+      for folder in ("linux-x64-gnu", "linux-x64-glibc", "linux_amd64-gnu")),
     Case("LB903", "an add-on that needs the loader of glibc, which musl systems lack",
          npm({"prebuilds/linux-x64/tiny.node": needs_loader}, **WHOLE),
          npm({"prebuilds/linux-x64/tiny.node": good()}, **WHOLE), at="!package/prebuilds/linux-x64/tiny.node",
@@ -350,6 +365,21 @@ CASES = [
            npm({f"prebuilds/{folder}/tiny.node": both}, **WHOLE), at=f"!package/prebuilds/{folder}/tiny.node",
            says=f"is for macOS on arm64, but its folder is {folder}")
       for folder in ("darwin-x64_arm64", "darwin-universal")),
+    *(Case("LB907", f"an add-on for Linux on x64 in {folder}, and in {fitting}", prebuilds(folder), prebuilds(fitting),
+           at=f"!package/prebuilds/{folder}/tiny.node", says=f"is for Linux on x64, but its folder is {folder}")
+      for folder, fitting in (
+          ("mac-x64", "linux-amd64"), ("macos_arm64", "linux_x64"), ("osx-x64", "linux-x86_64"),
+          ("win64-x64", "linux-x64-gnu"), ("windows-x86_64", "linux_x86-64"), ("linux-aarch64", "linux-amd64"),
+          ("linux-386", "linux-x64_64"), ("linux-arm64-musl", "linux-x64-glibc"),
+          # folders that only look like those of a platform
+          ("win-amd64", "darwin"), ("macosx_amd64", "imac-x64"), ("osx_arm64", "osx-x64-legacy"),
+          ("linux_armv7", "linux-x640"), ("linux_ppc64le", "linux.arm64"), ("windows-arm64", "windows-universal"))),
+    *(Case("LB907", f"an add-on for {what} in {folder}", prebuilds(folder), prebuilds(folder, data),
+           at=f"!package/prebuilds/{folder}/tiny.node", says=f"its folder is {folder}")
+      for what, folder, data in (
+          ("macOS", "mac-arm64", dylib()), ("macOS", "osx_aarch64", dylib()), ("macOS", "macos-universal", both),
+          ("Windows", "win-x64", dll()), ("Windows", "windows_amd64", dll()), ("Windows", "win64-x86_64", dll()),
+          ("Linux on arm64", "linux-aarch64", good(ARM)), ("Linux on arm64", "linux_armv8", good(ARM)))),
     Case("LB907", "an add-on that is named for another processor", npm({"tiny.linux-arm64-gnu.node": good()}, **WHOLE),
          npm({"tiny.linux-x64-gnu.node": good()}, **WHOLE), at="!package/tiny.linux-arm64-gnu.node",
          says="is for Linux on x64, but its name says linux-arm64"),
@@ -408,6 +438,11 @@ CASES = [
          npm({"libtiny.so": link("uv_run")}), at="!package/libtiny.so", says="that nothing provides: uv_run"),
     Case("LB106", "what Node.js exports, to a library that it does not load",
          wheel({"latenn/libtiny.so": link("uv_run")}), host_user("tiny.node"), at="!latenn/libtiny.so", says="uv_run"),
+    *(Case("LB107", f"{other}, and {name}, which Node.js needs itself on musl",
+           *(npm({"tiny.node": on_musl(library)}, libc=["musl"]) for library in (other, name)),
+           at="!package/tiny.node", says=f"needs {other}, which is not in the package", severity="warning")
+      for name, other in (("libstdc++.so.6", "libodd.so.3"), ("libgcc_s.so.1", "libgomp.so.1"),
+                          ("libstdc++.so.6", "libstdc++.so.5"))),
     Case("LB107", "a library that another system has", prebuilt("linux-x64"), prebuilt("android-x64"),
          at="!package/prebuilds/linux-x64/libtiny.so", says="libodd.so.3", severity="warning"),
     Case("LB107", "a library that a required package may have", prebuilt("linux-x64"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import lief
 
-from corpus.cases.case import Case, dll, dylib, good, made_by, nupkg, wheel
+from corpus.cases.case import Case, dll, dylib, good, made_by, npm, nupkg, wheel
 from corpus.packages import MAC_ARM, MAC_INTEL, Bench, pe
 from loadcheck.engine.policy import Policy
 
@@ -302,6 +302,13 @@ CASES = [
          *(nupkg({"runtimes/linux-arm64/native/liblatenn.so": good(ARM), f"runtimes/{rid}/native/libodd.so": good()})
            for rid in ("linux-arm64", "linux-x64")),
          at="!runtimes/linux-arm64/native/libodd.so", says="linux-arm64"),
+    *(Case("LB302", f"an {arch} library in {folder} of an npm package, and one that fits",
+           *(npm({f"{folder}/libtiny.so": data}, name="@acme/tiny", os=None, cpu=None, libc=None)
+             for data in (bad, fine)), at=f"!package/{folder}/libtiny.so", says="but the folder")
+      for arch, folder, bad, fine in (
+          ("x86_64", "android/src/main/jniLibs/arm64-v8a", good(), good(ARM)),
+          ("aarch64", "android/lib/x86_64", good(ARM), good()),
+          ("aarch64", "jni/x86", good(ARM), good("x86-linux-gnu")))),
     Case("LB302", "a Windows library in a Linux wheel", wheel({"latenn/latenn.dll": pe(managed=False)}),
          wheel({"latenn/latenn.dll": pe(managed=False)}, tag="py3-none-win_amd64"), at="!latenn/latenn.dll",
          says="is for Windows"),

@@ -157,6 +157,9 @@ CASES = [
         wheel({LIB: with_odd(), "latenn/Odd.dll": contents(odd())}, tag=WINDOWS_TAG), "import of odd.dll"),
     row("LB107", "the program that loads the file", windows(with_odd("tool.exe")), windows(with_odd("KERNEL32.dll")),
         "needs tool.exe, the program that loads the file", severity="note"),
+    *(row("LB107", f"a driver of Windows: {name}", windows(with_odd(name)), windows(with_odd("KERNEL32.dll")),
+          f"needs {name}, which is part of a driver", severity="note")
+      for name in ("vulkan-1.dll", "OpenCL.dll", "nvcuda.dll")),
     row("LB107", "Python's DLL in a package without any module", windows(with_odd("python311.dll")),
         windows(with_odd("KERNEL32.dll")), "python311.dll"),
     row("LB107", "PyPy's DLL, which PyPy has", windows(with_odd("libpypy3.10-c.dll")),

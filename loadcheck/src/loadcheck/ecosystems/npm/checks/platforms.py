@@ -179,7 +179,7 @@ def _judge_prebuilt(package: Contents, severity: Severity) -> Hits:
         loaders = [name for name in image.needed if name.startswith("ld-linux")]
         calls = {symbol.name for symbol in image.imports if symbol.version.startswith("GLIBC_")}
         lacking = [*loaders, *sorted(name for name in calls if not is_libc_symbol(name, "musl"))]
-        is_tagged = ".glibc." in file.base
+        is_tagged = ".glibc." in file.base or file.folder.endswith(("-gnu", "-glibc"))
         if lacking and image.libc == "glibc" and not is_tagged and file.folder not in with_musl:
             text = f"is also opened on musl systems, which lack {first(lacking)}"
             yield Hit(cause="musl", inner=file.name, message=text, evidence=tuple(lacking[:8]), severity=severity)
@@ -206,7 +206,7 @@ def _is_for_linux(file: File) -> bool:
     fix="Build the add-on for that platform, or delete the folder, so that npm builds the add-on from source.",
 )
 def prebuilt_for_other(package: Contents) -> Hits:
-    """Packages with one add-on for each platform keep these add-ons in folders such as linux-arm64.
+    """Packages with one add-on for each platform keep these add-ons in folders such as linux-arm64 or mac-x64.
 
     In a folder for several processors (darwin-x64+arm64, darwin-x64_arm64 or darwin-universal), an add-on needs a slice
     for each. The loaders of napi-rs choose an add-on by its name in the same way: tiny.linux-x64-gnu.node.
