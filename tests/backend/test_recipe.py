@@ -7,8 +7,8 @@ from latebind.backend.recipe import is_sdist, read_generated, read_recipe, write
 from latebind.backend.tree import list_tree
 from latebind.config.file import load
 from latebind.config.project import read_project
-from latebind.ecosystems.wheel.recipe import wheel_recipe
-from latebind.native.recipe import generate_files, hash_sources, list_loader, native_recipe
+from latebind.ecosystems.wheel.wheelrecipe import wheel_recipe
+from latebind.native.nativerecipe import generate_files, hash_sources, list_loader, native_recipe
 from latebind.native.sources import native_files
 from latebind.system.resources import cmake_dir
 from tests.support.client import BOUND, write_client

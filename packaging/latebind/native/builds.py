@@ -17,10 +17,10 @@ from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError
 from latebind.fingerprint import hash_code
-from latebind.native.cmake import NativeBuild, native_build
 from latebind.native.inside import refuse_links_outside
+from latebind.native.nativebuild import NativeBuild, native_build
+from latebind.native.nativerecipe import hash_sources
 from latebind.native.promise import refuse_unexported
-from latebind.native.recipe import hash_sources
 from latebind.system.folders import new_folder
 from latebind.system.log import LOG
 from latebind.system.parallel import each

@@ -26,13 +26,13 @@ from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError
+from latebind.native.buildadvice import headers_advice, module_advice, provider_advice, sources_advice
 from latebind.native.codemodel import list_link_items, name_runtime, read_codemodel, read_inputs
-from latebind.native.diagnostics import headers_advice, module_advice, provider_advice, sources_advice
 from latebind.native.inside import SourceBoundary, report_downloads
+from latebind.native.nativerecipe import describe_runtimes, find_stub, native_recipe
 from latebind.native.pythons import extension
-from latebind.native.recipe import describe_runtimes, find_stub, native_recipe
 from latebind.native.sources import native_files
-from latebind.native.stub import Stub
+from latebind.native.stublibrary import Stub
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.resources import cmake_dir

@@ -16,7 +16,7 @@ from latebind.config.project import Project
 from latebind.config.runtime import RuntimeUse
 from latebind.native.loadersource import described_texts
 from latebind.native.sources import native_files
-from latebind.native.stub import StubSource, name_stub, stub_source, stub_texts
+from latebind.native.stublibrary import StubSource, name_stub, stub_source, stub_texts
 from latebind.semver import semantic_version
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
