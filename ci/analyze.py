@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from latebind.native.stub import stub_table
+from latebind.native.stublibrary import stub_table
 from latebind.tables.presets import function_table, preset
 
 ROOT = Path(__file__).resolve().parent.parent

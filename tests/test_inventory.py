@@ -11,7 +11,7 @@ from latebind.backend.wheelfile import record_digest
 from latebind.inventory import find_contents, read_part
 from latebind.system.files import sha256
 from loadcheck.api import audit_here
-from tests.native.test_sbom import FORMATS, lacks_minimum
+from tests.native.test_bill import FORMATS, lacks_minimum
 from tests.support.client import members, rewritten
 from tests.support.needs import zig
 from tests.support.running import assert_refused, run_checked, run_program

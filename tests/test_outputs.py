@@ -14,7 +14,7 @@ from latebind.config.file import load
 from latebind.config.project import Project, read_project
 from latebind.errors import BuildError
 from latebind.native.builds import stage_target
-from latebind.native.recipe import hash_sources
+from latebind.native.nativerecipe import hash_sources
 from latebind.pack.record import RECORD
 from latebind.reproduce import reproduce
 from tests.support.client import CMAKE, CONFIG, PYPROJECT, SOURCE, write_files

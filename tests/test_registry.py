@@ -9,7 +9,7 @@ import latebind
 from latebind.ecosystems.ecosystem import package_kinds
 from latebind.formats import find_format, installed_kinds, package_formats
 from latebind.registry import ECOSYSTEMS, load_parts
-from loadcheck.facts import package_readers
+from loadcheck.facts import audited_kinds
 
 FOLDER = Path(latebind.__file__).parent / "ecosystems"
 
@@ -28,7 +28,7 @@ def test_every_part_of_an_ecosystem_is_loaded(part):
 
 def test_what_is_packed_is_recognized_and_read():
     assert {kind.name for kind in package_kinds()} <= {form.kind for form in package_formats()}
-    assert {form.audited_as for form in package_formats()} - {"archive"} <= set(package_readers())
+    assert {form.audited_as for form in package_formats()} - {"archive"} <= set(audited_kinds())
 
 
 @pytest.mark.parametrize(

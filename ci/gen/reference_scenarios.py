@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from latebind.verify.cases.scenarios import SCENARIOS
-from latebind.verify.run.consumer import find_consumer, name_consumers
-from latebind.verify.run.scenario import EVERY_SYSTEM, Scenario
+from latebind.verify.declared import EVERY_SYSTEM, Scenario, find_consumer, name_consumers
 
 _HEAD = """\
 <!-- Made by ci/gen/docs_site.py from packaging/latebind/verify/cases/scenarios.py. -->

@@ -1,6 +1,6 @@
 /*
- * os.h: all that the loader asks of an operating system; one os_<system>.c answers. Paths are UTF-8. No function
- * prints, and none keeps what it is given.
+ * os.h: all that the loader asks of an operating system. Files whose names end in a system's answer (os_, files_,
+ * forks_, images_, loaded_, search_, trust_). Paths are UTF-8. No function prints, and none keeps what it is given.
  */
 #ifndef LATEBIND_OS_H
 #define LATEBIND_OS_H

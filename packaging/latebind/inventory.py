@@ -22,7 +22,7 @@ from latebind.backend.sbom import SBOM_FILE, Bill, Late, Library, render_bill
 from latebind.backend.wheelfile import rewrite_wheel
 from latebind.errors import InputError, LatebindError
 from latebind.model import SbomFormat
-from latebind.native.sbom import supplier_of
+from latebind.native.bill import supplier_of
 from latebind.text import printable, shell_word
 from loadcheck.facts import ZipReader, read_images, read_metadata, sniff
 

@@ -7,7 +7,7 @@ This is the one row of an ecosystem. Its folder below `ecosystems/` has a module
   its test cases not run: their names, meanings, and what would help (`verify/report/data.py`)
 - `checks`: checks of late binding in its packages alone (`checks/entry.py`), and SUPPLIERS, how its packages supply and
   require a runtime (`checks/supplier.py`)
-- `consumer`: CONSUMERS, who installs its packages in `latebind verify`, and HOSTS (`verify/run/consumer.py`)
+- `consumer`: CONSUMERS, who installs its packages in `latebind verify`, and HOSTS (`verify/declared.py`)
 - `pack`: KINDS, what `latebind pack` makes (`ecosystems/ecosystem.py`)
 - `programs`: PROGRAMS, what `latebind doctor` looks for (`ecosystems/ecosystem.py`)
 - `publishing`: PUBLISHERS, the jobs of a workflow that publish its packages, and REHEARSALS, its local registries for

@@ -1,23 +1,36 @@
-"""Renders the Jinja2 templates that ship with latebind; a missing value is an error."""
+"""Fills in the templates that ship with latebind; a missing value is an error."""
 
 from __future__ import annotations
 
 import json
 from functools import cache
+from typing import TYPE_CHECKING
 
-import jinja2
-
+from latebind.backend import fill as backend
 from latebind.system.resources import folder
+
+if TYPE_CHECKING:
+    import jinja2
+
+
+def fill(template: str, /, **values: str) -> str:
+    """The text of `templates/<template>.in`, for a native build, as the build backend fills its own.
+
+    Raises KeyError for a placeholder without a value.
+    """
+    return backend.fill(template, folder("templates"), **values)
 
 
 def render(template: str, /, **values: object) -> str:
-    """The text of a template in `templates/`, with LF line ends and one at the end."""
+    """The text of a Jinja2 template in `templates/`, with LF line ends and one at the end."""
     environment = _workflow_environment() if template.endswith(".yml.j2") else _environment()
     return environment.get_template(template).render(**values).rstrip("\n") + "\n"
 
 
 @cache
 def _environment() -> jinja2.Environment:
+    import jinja2  # noqa: PLC0415  # 100 ms that hatchling's process does not need
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder("templates")),
         undefined=jinja2.StrictUndefined,

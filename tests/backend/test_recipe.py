@@ -1,14 +1,16 @@
 """What a build needs of a project comes out of an sdist as it went in."""
 
+import dataclasses
+
 import pytest
 
 from latebind.backend.cmake import hash_native
-from latebind.backend.recipe import is_sdist, read_generated, read_recipe, write_recipe
+from latebind.backend.recipe import NativeRecipe, is_sdist, read_generated, read_recipe, write_recipe
 from latebind.backend.tree import list_tree
 from latebind.config.file import load
 from latebind.config.project import read_project
-from latebind.ecosystems.wheel.recipe import wheel_recipe
-from latebind.native.recipe import generate_files, hash_sources, list_loader, native_recipe
+from latebind.ecosystems.wheel.wheelrecipe import wheel_recipe
+from latebind.native.nativerecipe import generate_files, hash_sources, list_loader, native_recipe
 from latebind.native.sources import native_files
 from latebind.system.resources import cmake_dir
 from tests.support.client import BOUND, write_client
@@ -71,6 +73,22 @@ def test_the_hash_of_the_sources_is_that_of_the_tree(tmp_path):
     assert hash_native(recipe, native, native_files(project)) == before
     (native / "tiny.c").write_text("int other;\n")
     assert hash_native(recipe, native, native_files(project)) != before
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(NativeRecipe)])
+def test_the_hash_of_the_sources_changes_with_each_field_of_the_recipe(tmp_path, name):
+    def hash_with(value):
+        return hash_native(dataclasses.replace(recipe, **{name: value}), tmp_path, ())
+
+    recipe = native_recipe(load(write_client(tmp_path / "tiny", latebind=BOUND) / "latebind.toml"))
+    rows = {rid: dataclasses.replace(row, define={"A": True}) for rid, row in recipe.targets.items()}
+    assert hash_with(rows if name == "targets" else "another") != hash_native(recipe, tmp_path, ())
+
+
+def test_neither_compiler_nor_floor_is_in_the_hash_of_the_sources(tmp_path):
+    recipe = native_recipe(load(write_client(tmp_path / "tiny", latebind=BOUND) / "latebind.toml"))
+    rows = {rid: dataclasses.replace(row, floor="1", toolchain="host") for rid, row in recipe.targets.items()}
+    assert hash_native(dataclasses.replace(recipe, targets=rows), tmp_path, ()) == hash_native(recipe, tmp_path, ())
 
 
 @pytest.mark.parametrize("lost", ["_latebind/recipe.json", "PKG-INFO"])

@@ -10,8 +10,8 @@ from latebind.backend.sdist import UnpackedSdist
 from latebind.backend.stage import StageManifest, describe_files, write_manifest
 from latebind.backend.targets import host_rid
 from latebind.config.project import read_project
-from latebind.ecosystems.wheel.recipe import wheel_recipe
-from latebind.native.recipe import hash_sources, native_recipe
+from latebind.ecosystems.wheel.wheelrecipe import wheel_recipe
+from latebind.native.nativerecipe import hash_sources, native_recipe
 from tests.support.client import write_client
 
 

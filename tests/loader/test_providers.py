@@ -10,7 +10,7 @@ import pytest
 
 from latebind.backend.targets import Rid, target
 from latebind.config.project import read_project
-from latebind.native.cmake import native_build
+from latebind.native.nativebuild import native_build
 from tests.support.building import ROOT
 from tests.support.client import edit
 from tests.support.needs import official_header

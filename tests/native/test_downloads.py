@@ -8,7 +8,7 @@ from packaging.version import Version
 
 from latebind.config.project import read_project
 from latebind.errors import BuildError
-from latebind.native.recipe import hash_sources
+from latebind.native.nativerecipe import hash_sources
 from tests.support.client import CMAKE, CONFIG, SOURCE, edit, stage_project, write_client
 
 FETCHED = """

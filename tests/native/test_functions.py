@@ -7,7 +7,7 @@ import pytest
 
 from latebind.errors import InputError, LatebindError
 from latebind.native.functions import find_functions
-from latebind.native.stub import stub_table
+from latebind.native.stublibrary import stub_table
 from latebind.tables.presets import FunctionTable, function_table, presets
 
 STUB = Path(__file__).resolve().parents[1] / "loader" / "stub"

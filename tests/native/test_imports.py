@@ -86,7 +86,7 @@ def test_what_is_imported_gives_the_same_packages(machine, tmp_path, monkeypatch
     (manifest,) = machine.take(machine.sources()[kind], rid="linux-x64")
     assert manifest.imported
 
-    monkeypatch.setattr("latebind.native.cmake.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
+    monkeypatch.setattr("latebind.native.nativebuild.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
     digests = hashes(pack_project(machine.root, workdir=machine.here))
 
     if kind == "folder":  # its compiler is unknown, and the SBOMs say so

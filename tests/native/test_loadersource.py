@@ -12,7 +12,7 @@ from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError
 from latebind.native.loadersource import write_sources
-from latebind.native.recipe import hash_sources
+from latebind.native.nativerecipe import hash_sources
 from tests.support.client import edit, stage_project
 from tests.support.needs import require_programs
 from tests.support.running import assert_refused, run_checked

@@ -19,7 +19,7 @@ from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError, NotRun
 from latebind.native.inside import SourceBoundary
-from latebind.native.recipe import hash_sources
+from latebind.native.nativerecipe import hash_sources
 from loadcheck.facts import read_image
 from tests.backend.test_indirect import USER, list_names
 from tests.support.client import (

@@ -11,7 +11,7 @@ import pytest
 
 from ci.machines.macos import machine
 from latebind.backend.zig import find_zig, zig_variables
-from latebind.fill import fill
+from latebind.templates import fill
 from tests.loader.test_functions_stub import compile_c
 from tests.support.client import CONFIG, stage_project, write_client
 from tests.support.needs import available

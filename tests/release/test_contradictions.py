@@ -8,7 +8,7 @@ import pytest
 
 from latebind.config.file import load
 from latebind.model import Artifact
-from latebind.native.sbom import version_range
+from latebind.native.bill import version_range
 from latebind.pack.record import Record
 from latebind.release.api import ApiChange, Surface
 from latebind.release.contradictions import contradictions, find_stale

@@ -32,7 +32,7 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
         time.sleep(0.2)
         with lock:
             running -= 1
-        return Outcome(case=trial.case, state=State.PASSED)
+        return Outcome(case=trial.configured.case, state=State.PASSED)
 
     monkeypatch.setattr(runner, "try_case", try_case)
     monkeypatch.setattr(runner, "able", lambda *_: (MACHINE, ()))
@@ -48,9 +48,8 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
         Case(kind="wheel", target=MACHINE.rid, consumer=name, runtime="", version="", scenario="works")
         for name in names
     ]
-    more = {"bound_runtime": None, "package": "", "oldest": "", "stands_in": False}
     with ThreadPoolExecutor(4) as pool:
-        outcomes = list(pool.map(lambda case: runner._find_outcome(run, SimpleNamespace(case=case, **more)), cases))
+        outcomes = list(pool.map(lambda case: runner._find_outcome(run, SimpleNamespace(case=case)), cases))
     assert {outcome.state for outcome in outcomes} == {State.GLUE}
     assert highest == most
 

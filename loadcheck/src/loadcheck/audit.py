@@ -9,9 +9,9 @@ from loadcheck.archive import ZipReader
 from loadcheck.checks.linkage import list_outside
 from loadcheck.checks.tags import unjudged_platform
 from loadcheck.engine.catalog import checks
+from loadcheck.engine.kinds import TwinFacts, find_kind
 from loadcheck.engine.policy import Policy, default_policy
 from loadcheck.engine.pool import Died, Pool, WorkerLimits, default_jobs
-from loadcheck.engine.reader import TwinFacts, find_reader
 from loadcheck.errors import InputError
 from loadcheck.formats import find_format
 from loadcheck.model import PASSED_OVER, SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
@@ -122,19 +122,19 @@ def _gather(tasks: Sequence[Task], results: Sequence[Result], others: Sequence[S
 
 def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     """Audit one package in this process. `report` is called with the name of each file before it is read."""
-    reader = find_reader(task.kind)
+    kind = find_kind(task.kind)
     if task.kind == "environment":
         package = read_environment(task.path, task.lost, report)
     else:
         markers = _list_markers(task.policy)
         package = read_package(
-            task.path, task.kind, is_text=reader.is_text, markers=markers, lost=task.lost, about_to_read=report
+            task.path, task.kind, is_text=kind.is_text, markers=markers, lost=task.lost, about_to_read=report
         )
-    package = replace(package, project=reader.find_project(package))
+    package = replace(package, project=kind.find_project(package))
     report("")  # from here on no file is to blame
     if task.policy.resolve and package.wheel is not None and not package.is_unread:
         package = replace(package, supplied=_resolve(package, lambda: report("")))
-    return Result(judgements=tuple(_judge(package, task.policy)), facts=reader.find_twin_facts(package))
+    return Result(judgements=tuple(_judge(package, task.policy)), facts=kind.find_twin_facts(package))
 
 
 def _find_index() -> Index:

@@ -24,7 +24,7 @@ from latebind.backend.toolchain import installers_toolchain, require, toolchain
 from latebind.config.file import FILE_NAME, load
 from latebind.config.runtime import RuntimeUse
 from latebind.native.codemodel import find_place, list_link_items, name_runtime
-from latebind.native.stub import Stub, stub_source
+from latebind.native.stublibrary import Stub, stub_source
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
 from latebind.system.run import run

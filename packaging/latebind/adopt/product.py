@@ -11,7 +11,7 @@ from latebind.checks.policy import BindingPolicy
 from latebind.config.described import libraries
 from latebind.tables.presets import presets
 from loadcheck.api import Choice, audit_paths, fits_any, requirement_rows
-from loadcheck.facts import find_reader, is_glibc, kind_of, platforms, read_package
+from loadcheck.facts import find_kind, is_glibc, kind_of, platforms, read_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -119,14 +119,14 @@ def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product
     known = tuple({**presets(), **libraries(), **{runtime.name: runtime for runtime in described}}.values())
     policy = BindingPolicy(runtimes=known, choice=Choice(profile="runtime", select=(*HELD, _UNDEFINED)))
     report = audit_paths([path], policy)
-    kind = kind_of(path)
-    reader = find_reader(kind)
+    name = kind_of(path)
+    kind = find_kind(name)
     markers = (_STUB, *(runtime.environment for runtime in known))
     contents = read_package(
-        path, kind, is_text=reader.is_text, markers=markers, lost={}, about_to_read=lambda _name: None
+        path, name, is_text=kind.is_text, markers=markers, lost={}, about_to_read=lambda _name: None
     )
     return Product(
-        contents=replace(contents, project=reader.find_project(contents)),
+        contents=replace(contents, project=kind.find_project(contents)),
         findings=tuple(finding for finding in report.findings if finding.code in HELD),
         undefined=tuple(finding for finding in report.findings if finding.code == _UNDEFINED and not finding.cause),
         known=known,

@@ -12,7 +12,7 @@ from latebind.config.runtime import RuntimeUse
 from latebind.errors import INPUT_ERRORS
 from latebind.headers import extract_headers
 from latebind.native.amalgamation import amalgamation
-from latebind.native.stub import stub_source
+from latebind.native.stublibrary import stub_source
 from latebind.system.resources import cmake_dir
 from latebind.templates import render
 

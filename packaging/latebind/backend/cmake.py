@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -209,9 +210,12 @@ def hash_native(recipe: NativeRecipe, native: Path, files: Sequence[Path]) -> st
     It is the same on every system, for every working folder and in an unpacked sdist: files that were built on one are
     imported on another.
     """
-    # latebind.toml is among the files where they are the project's root: what counts of it is in `settings`.
+    # Neither the floor nor the compiler count: users have others, and a stage says what it was built for.
+    define = {rid: dict(row.define) for rid, row in recipe.targets.items()}
+    settings = json.dumps({**asdict(recipe), "targets": define}, sort_keys=True)
+    # latebind.toml is among the files where they are the project's root: what counts of it is in the recipe.
     paths = [path for path in files if path != native / CONFIG]
-    return digest([recipe.settings, hash_files(native, paths, modes=False), recipe.loader])
+    return digest([settings, hash_files(native, paths, modes=False)])
 
 
 def cmake_value(value: Value) -> str:

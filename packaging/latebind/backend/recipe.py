@@ -60,8 +60,8 @@ class NativeRecipe:
     version: str
     cmake: str
     """The folder of the top-level CMakeLists.txt, relative to that of the native code."""
-    settings: str
-    """All that the native files depend on but files and compilers, as text; part of the hash of the sources."""
+    hashed: str
+    """What the native files also depend on, as text that no build reads: all of a recipe is part of their hash."""
     loader: str
     """The hash of the loader."""
     module_kind: str

@@ -19,7 +19,7 @@ from latebind.config.package import list_missing_exports
 from latebind.text import plural
 from loadcheck.api import INSTALLED, Hit, Hits, Skip, check, some
 from loadcheck.api import first as first_of
-from loadcheck.facts import CXX, FIX_ON_MACOS, TwinFacts, list_offered_exports, package_readers, read_version
+from loadcheck.facts import CXX, FIX_ON_MACOS, TwinFacts, audited_kinds, list_offered_exports, read_version
 
 if TYPE_CHECKING:
     from loadcheck.api import Policy
@@ -215,7 +215,7 @@ def _wholes(packages: Sequence[TwinFacts]) -> list[TwinFacts]:
 
 def _pairs(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[TwinFacts, TwinFacts]]:
     """Twins: packages of one version whose names the configuration pairs, or whose names have the same letters."""
-    kinds = list(package_readers())
+    kinds = list(audited_kinds())
     for first, second in product(_wholes(packages), repeat=2):
         is_in_order = kinds.index(first.kind) < kinds.index(second.kind)
         if is_in_order and read_version(first.version) == read_version(second.version):

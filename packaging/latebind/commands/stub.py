@@ -16,7 +16,7 @@ from latebind.errors import LatebindError
 if TYPE_CHECKING:
     from latebind.backend.targets import Target
     from latebind.config.runtime import RuntimeUse
-    from latebind.native.stub import InstalledHeaders, Stub, StubSource
+    from latebind.native.stublibrary import InstalledHeaders, Stub, StubSource
 
 
 def declare_stub(add: Add) -> None:
@@ -102,7 +102,7 @@ def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSou
     """What the stub is made of; prints what cannot be in it. Raises LatebindError for a runtime without a stub."""
     from latebind.config.file import load_described
     from latebind.native.functions import list_called
-    from latebind.native.stub import stub_source
+    from latebind.native.stublibrary import stub_source
     from latebind.system.log import LOG
     from latebind.tables.presets import library_files
 
@@ -149,7 +149,7 @@ def _ask_pkg_config(source: StubSource, output: Path) -> dict[str, InstalledHead
     A stub in `output` is not asked.
     """
     from latebind.config.described import link_name
-    from latebind.native.stub import InstalledHeaders
+    from latebind.native.stublibrary import InstalledHeaders
     from latebind.system.run import run
 
     program = shutil.which("pkg-config")
@@ -194,7 +194,7 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[
     from latebind.backend.targets import host_rid
     from latebind.backend.toolchain import toolchain
     from latebind.backend.zig import find_zig
-    from latebind.native.stub import Stub
+    from latebind.native.stublibrary import Stub
     from latebind.system.resources import cmake_dir
 
     headers = arguments.headers and arguments.headers.resolve()

@@ -19,8 +19,8 @@ from latebind.system.files import sha256
 from latebind.system.run import run
 from latebind.text import plural
 from latebind.verify.cases.scenarios import COMPUTING
+from latebind.verify.declared import has_program
 from latebind.verify.report.data import read_report
-from latebind.verify.run.consumer import has_program
 from latebind.verify.run.protocol import ALL_PASSED, SOME_FAILED, read_result
 from latebind.verify.run.shared import Shared
 from loadcheck import Kind

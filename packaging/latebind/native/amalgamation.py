@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from latebind.native.stub import StubSource
+    from latebind.native.stublibrary import StubSource
 
 _SYSTEMS = ("defined(__linux__)", "defined(__APPLE__)", "defined(_WIN32)")
 """In the order of loader.c."""

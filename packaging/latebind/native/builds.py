@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from latebind.backend.files import digest
@@ -17,10 +17,10 @@ from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError
 from latebind.fingerprint import hash_code
-from latebind.native.cmake import NativeBuild, native_build
 from latebind.native.inside import refuse_links_outside
+from latebind.native.nativebuild import NativeBuild, native_build
+from latebind.native.nativerecipe import hash_sources
 from latebind.native.promise import refuse_unexported
-from latebind.native.recipe import hash_sources
 from latebind.system.folders import new_folder
 from latebind.system.log import LOG
 from latebind.system.parallel import each
@@ -111,7 +111,7 @@ def apply_soversion(project: Project, stage: Stage) -> Iterator[Stage]:
             advice="Set the version of the SONAME in your own build (CMake: SOVERSION), and remove soversion.",
         )
     build = native_build(project, platform)
-    with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-sdk-", dir=build.folder) as aside:
+    with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-sdk-", dir=build.build.folder) as aside:
         prefix = Path(aside) / stage.rid
         with LOG.step(f"building {stage.rid} for its SDK", f"built {stage.rid} for its SDK"):
             build.install(prefix, "versioned")
@@ -136,15 +136,13 @@ def _is_current_import(stage: Stage, source_hash: str) -> bool:
     return stage.manifest.imported and stage.manifest.source_hash == source_hash
 
 
-def _key(build: NativeBuild, source_hash: str) -> str:
+def _key(native: NativeBuild, source_hash: str) -> str:
     # Not in the source hash: exports change no byte of the files; they are checked after a build.
-    exports = json.dumps([package.exports for package in build.config.packages.values()])
-    python_identity = [python.identity for python in build.pythons]
+    exports = json.dumps([package.exports for package in native.config.packages.values()])
+    build, python_identity = native.build, [python.identity for python in native.pythons]
     made_by = [build.toolchain.fingerprint(), hash_code()]
-    excluded = sorted(build.config.excluded(build.target.rid))
-    recipe = build.build.recipe
-    own = json.dumps(asdict(replace(recipe, targets={build.target.rid: recipe.targets[build.target.rid]})))
-    return digest([source_hash, own, build.target.rid, exports, *made_by, *python_identity, *excluded])
+    excluded = sorted(native.config.excluded(build.target.rid))
+    return digest([source_hash, build.floor, build.target.rid, exports, *made_by, *python_identity, *excluded])
 
 
 def _refuse_links(root: Path, prefix: Path) -> None:

@@ -26,7 +26,7 @@ from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import BuildError, InputError
 from latebind.native.builds import refuse_floor
-from latebind.native.recipe import hash_sources
+from latebind.native.nativerecipe import hash_sources
 from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.folders import new_folder
 from loadcheck import Sha256

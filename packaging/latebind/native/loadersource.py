@@ -11,10 +11,10 @@ from latebind.backend.files import write_changed
 from latebind.config.config import Config
 from latebind.config.described import NUMBERS, WIDE, DescribedRuntime
 from latebind.config.runtime import RuntimeUse
-from latebind.fill import fill
 from latebind.native.amalgamation import loader_amalgamation
 from latebind.system.resources import cmake_dir
 from latebind.tables.presets import PerSystem, RuntimePreset
+from latebind.templates import fill
 
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
 """The preprocessor's conditions for each operating system."""

@@ -30,9 +30,9 @@ from latebind.backend.toolchain import Toolchain
 from latebind.backend.tree import hash_file, hash_tree
 from latebind.compilers.interpreters import Interpreter, interpreters
 from latebind.errors import BuildError
-from latebind.fill import fill
 from latebind.system.run import run
 from latebind.tables.wheelkinds import own_abi_python
+from latebind.templates import fill
 
 _OF_PROGRAMS = ("LIBS", "SYSLIBS", "LINKFORSHARED")
 """What programs with a CPython in them are linked with; FindPython takes it over, and a module needs none of it."""

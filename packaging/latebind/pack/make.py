@@ -21,7 +21,7 @@ from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
 from latebind.native.builds import stage_targets
 from latebind.native.inside import refuse_named_links
-from latebind.native.recipe import hash_sources
+from latebind.native.nativerecipe import hash_sources
 from latebind.native.sources import hash_inputs, outside_hash
 from latebind.pack.planned import plan_packages
 from latebind.pack.record import Ledger, Record

@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from latebind.backend.tree import hash_file, list_tree
 from latebind.formats import find_format, verified_kinds
-from latebind.native.sbom import read_sbom, version_range
+from latebind.native.bill import read_sbom, version_range
 from latebind.release.api import may_break
 from latebind.release.layout import CONFIG, PACKAGES, SURFACE, VERIFICATION
 from latebind.semver import LARGEST_IN_NPM, semantic_version, version_of

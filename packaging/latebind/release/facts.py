@@ -16,7 +16,7 @@ from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.formats import installed_kinds
 from latebind.model import State
-from latebind.native.sbom import read_sbom
+from latebind.native.bill import read_sbom
 from latebind.pack.record import RECORD
 from latebind.release import changelog
 from latebind.release.tag import is_for

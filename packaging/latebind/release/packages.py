@@ -13,7 +13,7 @@ from latebind.backend.targets import Rid, targets
 from latebind.errors import InputError
 from latebind.formats import find_format
 from latebind.model import Artifact
-from latebind.native.sbom import read_sbom
+from latebind.native.bill import read_sbom
 from latebind.system.files import sha256
 from loadcheck import Sha256
 from loadcheck.facts import is_managed, iter_members, list_offered_exports, read_images, sniff

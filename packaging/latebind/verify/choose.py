@@ -16,10 +16,10 @@ from latebind.system.emulation import find_emulator
 from latebind.system.log import LOG
 from latebind.tables.wheelkinds import own_abi_python
 from latebind.text import plural
-from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, list_lines, move_lines, questions
+from latebind.verify.cases.expand import Extent, expand_cases, list_lines, move_lines, questions
 from latebind.verify.cases.scenarios import refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import in_shard, is_selected
-from latebind.verify.run.consumer import find_consumer, find_registry
+from latebind.verify.declared import ConfiguredCase, find_consumer, find_registry
 from latebind.verify.run.index import ask, describe_older_latest
 from latebind.verify.run.installers import Installer, installer
 from latebind.verify.run.machine import Machine, host_machine

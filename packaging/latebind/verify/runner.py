@@ -24,16 +24,16 @@ from latebind.system.run import check_limits
 from latebind.text import plural, shorten
 from latebind.verify.cases.scenarios import scenario
 from latebind.verify.choose import ChosenCases, Request, able, choose_cases, describe_machine, order_cases
+from latebind.verify.declared import find_consumer, find_run
 from latebind.verify.packages import find_packages
 from latebind.verify.report.data import NEWER_THAN, Provenance, Report, is_newer_minor, report_of
-from latebind.verify.run.consumer import find_consumer, find_run
 from latebind.verify.run.machine import unusable
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.shared import OF_THIS_RUN, Shared
 from latebind.verify.run.trial import Trial, try_case
 
 if TYPE_CHECKING:
-    from latebind.verify.cases.expand import ConfiguredCase
+    from latebind.verify.declared import ConfiguredCase
 
 _SUMMARY = 200
 """Of a test case, in a line."""
@@ -120,13 +120,9 @@ def _find_outcome(run: _Run, configured: ConfiguredCase) -> Outcome:
     if known is not None:
         return replace(known, state=passed_at(machine.level), log=log)
     trial = Trial(
-        case=case,
+        configured=configured,
         scenario=scenario(case.scenario),
         config=run.config,
-        bound_runtime=configured.bound_runtime,
-        package=configured.package,
-        oldest=configured.oldest,
-        stands_in=configured.stands_in,
         artifacts=run.artifacts,
         shared=run.shared,
         work=run.chosen.folder / "work" / name,

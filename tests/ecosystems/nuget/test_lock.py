@@ -10,8 +10,8 @@ import pytest
 from latebind.compilers.interpreters import everybody_reaches
 from latebind.ecosystems.nuget import consumer as nuget
 from latebind.errors import LatebindError
+from latebind.verify.declared import Situation
 from latebind.verify.run.access import NOBODY, is_root, unlock
-from latebind.verify.run.scenario import Situation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="not run: the permissions are those of Linux and macOS")
 

@@ -2,7 +2,7 @@
 
 from latebind.backend.targets import Rid, target
 from latebind.config.project import read_project
-from latebind.native.cmake import native_build
+from latebind.native.nativebuild import native_build
 from loadcheck.facts import read_images
 from tests.support.client import write_files
 from tests.support.epclient import write_ep

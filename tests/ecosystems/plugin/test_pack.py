@@ -13,7 +13,7 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.pack.planned import plan_packages
 from loadcheck.api import Policy, audit_paths
-from tests.native.test_sbom import FORMATS
+from tests.native.test_bill import FORMATS
 from tests.support.client import hashes, members, pack_project, write_files
 from tests.support.epclient import CMAKE, CONFIG, SOURCE, write_ep
 from tests.support.needs import dotnet_environment

@@ -19,8 +19,8 @@ from latebind.config.file import load
 from latebind.config.project import Project
 from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.errors import BuildError, ConfigError
+from latebind.native.bill import read_sbom
 from latebind.native.builds import stage_target
-from latebind.native.sbom import read_sbom
 from latebind.system.run import run
 from loadcheck.api import Policy, audit_here, audit_paths
 from loadcheck.facts import read_images

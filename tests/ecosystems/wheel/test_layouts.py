@@ -13,7 +13,7 @@ from latebind.backend.targets import host_rid
 from latebind.ecosystems.wheel import layouts
 from latebind.tables.presets import preset
 from latebind.verify.cases.scenarios import SCENARIOS
-from latebind.verify.run.scenario import Situation
+from latebind.verify.declared import Situation
 from tests.conftest import ROOT
 from tests.support import needs
 from tests.support.client import write_files

@@ -14,7 +14,7 @@ from latebind.tables.presets import library_files
 from latebind.verify.cases.expand import Extent, expand_cases, is_too_old, list_lines, questions
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.choose import ChosenCases, Request, able
-from latebind.verify.run.consumer import name_consumers
+from latebind.verify.declared import name_consumers
 from latebind.verify.run.index import BELOW_FLOOR, EACH_MINOR, Answers
 from tests.support.client import BOUND, SEVERAL, write_client
 from tests.support.client import CONFIG as TINY

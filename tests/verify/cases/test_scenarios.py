@@ -6,7 +6,7 @@ from pathlib import Path
 
 import latebind
 from latebind.verify.cases.scenarios import SCENARIOS
-from latebind.verify.run.scenario import ORDINARY, Scenario, Situation
+from latebind.verify.declared import ORDINARY, Scenario, Situation
 from tests.conftest import ROOT
 
 GOLDEN = ROOT / "tests/golden/scenarios.txt"

@@ -13,8 +13,7 @@ from latebind.model import Case
 from latebind.verify.cases import situations as spoil
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.cases.situations import ODD
-from latebind.verify.run.consumer import find_consumer
-from latebind.verify.run.scenario import ORDINARY, Situation
+from latebind.verify.declared import ORDINARY, ConfiguredCase, Situation, find_consumer
 from latebind.verify.run.trial import Trial
 from tests.support.client import SEVERAL
 from tests.support.epclient import write_ep
@@ -126,9 +125,10 @@ def make_trial(
     case = Case(kind="wheel", target=Rid(rid), consumer=consumer, runtime="onnxruntime", version=version, scenario=name)
     runtime = config.document.runtime[0]
     rest = {"bound_runtime": runtime, "package": config.package_of(runtime), "oldest": "1.19.2", "stands_in": False}
+    rest |= {"python": "3.11", "trouble": None, "native_only": False, **more}
     return Trial(
-        scenario=scenario(case.scenario),
-        case=case, config=config, artifacts=(), log=work / "log", work=work, **{**rest, **more},
+        configured=ConfiguredCase(case=case, **rest), scenario=scenario(case.scenario),
+        config=config, artifacts=(), log=work / "log", work=work,
         shared=SimpleNamespace(
             library=supply_library,
             installer=SimpleNamespace(resolve=lambda wanted, python: INDEX[wanted] if python == "python" else ""),

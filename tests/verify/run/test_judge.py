@@ -7,6 +7,7 @@ from latebind.backend.targets import Rid
 from latebind.errors import InputError
 from latebind.model import Case, State
 from latebind.verify.cases.scenarios import scenario
+from latebind.verify.declared import Scenario
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import (
     CaseFailure,
@@ -18,7 +19,6 @@ from latebind.verify.run.protocol import (
     read_result,
     with_record,
 )
-from latebind.verify.run.scenario import Scenario
 
 CASE = Case(
     kind="wheel",

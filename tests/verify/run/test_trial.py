@@ -13,9 +13,9 @@ from latebind.config.file import load
 from latebind.config.verification import VerifyData
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
 from latebind.verify.cases.scenarios import scenario
+from latebind.verify.declared import ConfiguredCase, Situation
 from latebind.verify.run.machine import Machine, host_machine
 from latebind.verify.run.protocol import CaseFailure, ConsumerResult
-from latebind.verify.run.scenario import Situation
 from latebind.verify.run.shared import choose_requirements
 from latebind.verify.run.trial import PhaseError, Trial, failing_at, try_case
 from tests.support.client import SEVERAL
@@ -77,18 +77,15 @@ def make_trial(runtime, shared=None, *, version="1.32.0", emulated=False):
     here = host_machine(Path("python3"))
     machine = Machine(rid=Rid("linux-arm64"), title="qemu", command=("qemu-aarch64",)) if emulated else here
     paths = dict.fromkeys(("work", "log"), Path("place"))
-    nothing = {"package": "", "oldest": "", "artifacts": (), "interpreters": ()}
     case, bound = dataclasses.replace(row().case, runtime=runtime, version=version), PROJECT.document.runtime[0]
+    configured = ConfiguredCase(
+        case=case, bound_runtime=bound, package="", python="3.11", oldest="", trouble=None, native_only=False,
+        stands_in=False,
+    )  # fmt: skip
     return Trial(
-        case=case,
-        scenario=scenario("works"),
-        config=PROJECT,
-        bound_runtime=bound,
-        machine=machine,
-        shared=shared,
-        **nothing,
-        **paths,
-    )
+        configured=configured, scenario=scenario("works"), config=PROJECT, machine=machine, shared=shared,
+        artifacts=(), interpreters=(), **paths,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

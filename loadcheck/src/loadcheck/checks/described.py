@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.reader import find_reader
+from loadcheck.engine.kinds import find_kind
 from loadcheck.engine.registry import Hit, Hits, check
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def page_incomplete(package: Contents) -> Hits:
     Central requires a name, a description, a URL, licenses, developers and the place of the sources in each POM. A POM
     with a parent is not judged, because the parent may have them. Many companies reject packages without a license.
     """
-    description = find_reader(package.kind).find_description(package)
+    description = find_kind(package.kind).find_description(package)
     if description is None:
         return
     inner, fields = description

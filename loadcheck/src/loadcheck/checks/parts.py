@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from packaging.version import Version
 
-    from loadcheck.engine.reader import Pin, TwinFacts
+    from loadcheck.engine.kinds import Pin, TwinFacts
 
 
 @check(

@@ -25,7 +25,7 @@ ALL_KINDS: tuple[SubjectKind, ...] = (*ARCHIVES, "folder", "binary")
 INSTALLED: tuple[SubjectKind, ...] = tuple(dict.fromkeys(form.audited_as for form in FORMATS if form.is_installed))
 """What consumers install."""
 PROMISING: tuple[SubjectKind, ...] = ("wheel", "nupkg", "jar", "sdk")
-"""What says for which target each library is: by tags, or by names of folders and files (`PackageReader.find_rid`)."""
+"""What says for which target each library is: by tags, or by names of folders and files (`AuditedKind.find_rid`)."""
 
 Scope = Literal["binary", "package", "set"]
 PARAMETERS: Mapping[Scope, tuple[str, ...]] = {

@@ -23,7 +23,7 @@ from latebind.model import Outcome, State
 from latebind.system.archive import Entry, write_zip
 from latebind.system.run import run
 from latebind.tables.presets import RuntimePreset
-from latebind.verify.run.consumer import Consumer
+from latebind.verify.declared import Consumer
 from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.protocol import ConsumerRun, run_consumer

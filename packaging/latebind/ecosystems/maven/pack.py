@@ -20,9 +20,9 @@ from latebind.ecosystems.maven.config import ECOSYSTEM, MavenConfig, find_runtim
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.programs import MODULE, compile_sources, describe_module, find_jdk, read_major
 from latebind.errors import BuildError, LatebindError
+from latebind.native.bill import package_notices, sbom
 from latebind.native.inside import refuse_links_outside
 from latebind.native.promise import find_exporter, refuse_broken
-from latebind.native.sbom import package_notices, sbom
 from latebind.semver import VersionError
 from latebind.system.archive import Entry, write_zip
 from latebind.templates import render

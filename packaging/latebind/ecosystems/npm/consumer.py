@@ -26,7 +26,7 @@ from latebind.errors import InputError, NotRun
 from latebind.model import Outcome
 from latebind.system.files import sha256
 from latebind.verify.cases.scenarios import NPM_LOADER
-from latebind.verify.run.consumer import Consumer
+from latebind.verify.declared import Consumer
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ConsumerRun, run_consumer

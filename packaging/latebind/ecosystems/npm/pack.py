@@ -19,9 +19,9 @@ from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, NpmConfig, npm_tables
 from latebind.ecosystems.npm.files import npm_file, npm_target, npm_version
 from latebind.errors import BuildError
+from latebind.native.bill import package_notices, sbom
 from latebind.native.inside import refuse_links_outside
 from latebind.native.promise import find_exporter, refuse_broken
-from latebind.native.sbom import package_notices, sbom
 from latebind.system.archive import Entry, write_tar
 from latebind.templates import render
 

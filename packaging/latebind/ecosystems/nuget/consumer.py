@@ -30,8 +30,8 @@ from latebind.errors import BuildError, InputError, LatebindError, NotRun
 from latebind.model import Outcome, State
 from latebind.system.run import run
 from latebind.verify.cases.scenarios import C_NUPKG
+from latebind.verify.declared import Consumer
 from latebind.verify.run.access import NOBODY, assert_reached, hand_over, is_root, lock
-from latebind.verify.run.consumer import Consumer
 from latebind.verify.run.installers import clean_environment
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import STOOD_IN, build_program, share_program
@@ -78,7 +78,7 @@ def run_c_case(trial: Trial) -> Outcome:
     """
     cases = trial.data()
     source = trial.config.root / trial.config.document.verify.c
-    which = f"{trial.package} {trial.case.runtime} {trial.case.version}"
+    which = f"{trial.configured.package} {trial.case.runtime} {trial.case.version}"
     with failing_at("install"):
         packages, program = share_program(
             trial,
@@ -93,7 +93,8 @@ def run_c_case(trial: Trial) -> Outcome:
     outcome = _judge_consumer(trial, ended, trial.machine.path(runtime) if runtime else "", packages)
     if outcome.state is not State.PASSED or not trial.case.version:
         return outcome
-    return replace(outcome, facts={**outcome.facts, "runtime_package": STOOD_IN if trial.stands_in else _LAID_OUT})
+    supplied = STOOD_IN if trial.configured.stands_in else _LAID_OUT
+    return replace(outcome, facts={**outcome.facts, "runtime_package": supplied})
 
 
 def _build_program(trial: Trial, packages: Path, tree: Path, log: Path) -> None:
@@ -223,7 +224,7 @@ def _unproven(
     """What the layout promises and the packages that the consumer asks for do not hold."""
     tables = nuget_tables(trial.config.packages)
     restored = {name for name, table in tables.items() if (built.cache / table.id.lower()).is_dir()}
-    needed = trial.config.list_needed_packages(trial.package) if trial.bound_runtime else ()
+    needed = trial.config.list_needed_packages(trial.configured.package) if trial.bound_runtime else ()
     missing = [name for name in needed if name not in restored]
     if missing and trial.situation.without not in missing:
         return [f"the consumer did not restore the package {name}" for name in missing]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from latebind.backend.stage import Stage
 from latebind.backend.targets import Rid, target
 from latebind.errors import BuildError
-from latebind.native.stages import import_libraries
+from latebind.native.linklibraries import import_libraries
 from latebind.system.archive import Entry
 from latebind.templates import render
 

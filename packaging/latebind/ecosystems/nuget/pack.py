@@ -25,8 +25,8 @@ from latebind.ecosystems.nuget.managed import SOURCES, ManagedBuild, build_manag
 from latebind.ecosystems.nuget.nuspec import Dependency, Nuspec, render_nuspec, same_minor
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import BuildError
+from latebind.native.bill import package_notices, sbom
 from latebind.native.promise import refuse_broken
-from latebind.native.sbom import package_notices, sbom
 from latebind.semver import semantic_version
 from latebind.system.archive import Entry
 from latebind.system.git import checkout

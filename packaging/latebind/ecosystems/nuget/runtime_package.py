@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def runtime_nupkg(trial: Trial, runtime: RuntimeUse, version: str) -> Path:
     """The runtime's nupkg around the library of its wheel, made once. Raises as Trial.library()."""
     rid, library = trial.case.target, trial.library(runtime, version)
-    name = STAND_IN if trial.stands_in else runtime.traits.python.distribution
+    name = STAND_IN if trial.configured.stands_in else runtime.traits.python.distribution
     folder = trial.shared.folder / "nupkgs" / f"{name}-{version}-{rid}"
     with trial.shared.once(folder) as aside:
         if aside is not None:

@@ -23,8 +23,8 @@ from latebind.ecosystems.wheel.files import tag
 from latebind.ecosystems.wheel.metadata import hook_files
 from latebind.ecosystems.wheel.pack import plan_wheels
 from latebind.errors import BuildError
+from latebind.native.bill import sbom
 from latebind.native.promise import refuse_broken
-from latebind.native.sbom import sbom
 from latebind.system.archive import Entry, write_zip
 from latebind.system.resources import cmake_dir
 from latebind.templates import render

@@ -16,7 +16,7 @@ from latebind.model import Outcome, State
 from latebind.system.archive import unpack_tar
 from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
 from latebind.verify.cases.situations import copy_runtime
-from latebind.verify.run.consumer import Consumer
+from latebind.verify.declared import Consumer
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import STOOD_IN, build_program, build_with_pkg_config, library_folder, share_program
 from latebind.verify.run.protocol import run_program
@@ -48,7 +48,8 @@ def run_sdk_case(trial: Trial) -> Outcome:
     outcome = judge_program(trial, ended, library, packages)
     if outcome.state is not State.PASSED or not library:
         return outcome
-    return replace(outcome, facts={**outcome.facts, "runtime_library": STOOD_IN if trial.stands_in else _SUPPLIED})
+    supplied = STOOD_IN if trial.configured.stands_in else _SUPPLIED
+    return replace(outcome, facts={**outcome.facts, "runtime_library": supplied})
 
 
 def _unpack_archive(trial: Trial, folder: Path) -> None:

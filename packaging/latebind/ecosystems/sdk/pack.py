@@ -22,10 +22,10 @@ from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PackRun, Planning
 from latebind.ecosystems.sdk.files import sdk_file
 from latebind.errors import BuildError
-from latebind.native import stages
+from latebind.native.bill import package_notices, sbom
 from latebind.native.builds import apply_soversion
+from latebind.native.linklibraries import import_libraries, imported_dlls, static_libraries
 from latebind.native.promise import refuse_broken
-from latebind.native.sbom import package_notices, sbom
 from latebind.system.archive import Entry, write_tar, write_zip
 from latebind.templates import render
 from loadcheck.facts import read_images
@@ -134,10 +134,10 @@ def _libdir(config: Config, packages: Sequence[str], stage: Stage) -> str:
 def _package(config: Config, name: str, packages: Sequence[str], stage: Stage, libdir: str) -> SdkPackage:
     project, settings = sdk_name(config), config.packages[name]
     refuse_broken(config, name, stage)
-    import_libraries = stages.import_libraries(stage, settings.component)
+    linked = import_libraries(stage, settings.component)
     # MinGW's compilers call the DLL libx.dll, and CMake its import library x.lib.
-    imports = {dll.rpartition(".")[0]: path for path in import_libraries for dll in stages.imported_dlls(path)}
-    imports |= {path.stem.lower(): path for path in import_libraries}
+    imports = {dll.rpartition(".")[0]: path for path in linked for dll in imported_dlls(path)}
+    imports |= {path.stem.lower(): path for path in linked}
     copies: dict[bytes, list[Path]] = {}
     for path in stage.library_names(settings.component):
         copies.setdefault(path.read_bytes(), []).append(path)
@@ -164,7 +164,7 @@ def _package(config: Config, name: str, packages: Sequence[str], stage: Stage, l
 
 def _static(stage: Stage, component: str, package: str, libdir: str) -> Iterator[SdkLibrary]:
     """The static libraries of a component: `demo::core_static`; `demo::core.<name>_static` where there are several."""
-    paths = stages.static_libraries(stage, component)
+    paths = static_libraries(stage, component)
     for path in paths:
         target_name = f"{package}.{path.stem.removeprefix('lib')}_static" if len(paths) > 1 else f"{package}_static"
         entry = Entry(name=f"{libdir}/{path.name}", data=path.read_bytes())

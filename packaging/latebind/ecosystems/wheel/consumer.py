@@ -28,13 +28,12 @@ from latebind.model import Artifact, Outcome, State
 from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import ending
 from latebind.verify.cases.scenarios import LOADER, PIP
+from latebind.verify.declared import PYTHON, Consumer
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
-from latebind.verify.run.consumer import Consumer
 from latebind.verify.run.installers import consumer_environment
 from latebind.verify.run.judge import expect, judge
 from latebind.verify.run.loading import load_libraries
 from latebind.verify.run.protocol import ConsumerRun, SeenProcess, run_consumer
-from latebind.verify.run.scenario import PYTHON
 from latebind.verify.run.trial import Trial, failing_at
 from loadcheck.facts import ZipReader, read_metadata
 

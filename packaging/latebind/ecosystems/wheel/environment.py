@@ -141,9 +141,10 @@ def _list_requirements(trial: Trial, wheels: list[Artifact], names: list[str]) -
     if not trial.situation.by_name or trial.bound_runtime is None:
         files = [str(wheel.path) for wheel in wheels]
         return files if _is_too_old(trial) else [*files, *_apart(trial)]
-    wheel, main_wheel = trial.config.packages[trial.package].wheel, trial.config.wheel_name(trial.package)
+    config, package = trial.config, trial.configured.package
+    wheel, main_wheel = config.packages[package].wheel, config.wheel_name(package)
     extra = "" if wheel is not None and wheel.runtime == "required" else f"[{trial.bound_runtime.traits.python.extra}]"
-    version = trial.config.project.version  # keeps an index's package of the same name out; a user would not write it
+    version = config.project.version  # keeps an index's package of the same name out; a user would not write it
     return [f"{name}{extra if name == main_wheel else ''}=={version}" for name in names]
 
 

@@ -42,12 +42,12 @@ from latebind.config.file import standalone_text
 from latebind.config.project import Project, find_project, read_project
 from latebind.ecosystems.wheel.buildsystem import carried_backend, sdist_pyproject
 from latebind.ecosystems.wheel.metadata import WORKDIR_VARIABLE, metadata_fields, page_fields
-from latebind.ecosystems.wheel.recipe import wheel_recipe
+from latebind.ecosystems.wheel.wheelrecipe import wheel_recipe
 from latebind.errors import BuildError
 from latebind.native.builds import needs_compiler, stage_target
 from latebind.native.inside import refuse_links_outside, refuse_named_links
+from latebind.native.nativerecipe import generate_files, list_loader, native_recipe
 from latebind.native.promise import newer, refuse_unexported
-from latebind.native.recipe import generate_files, list_loader, native_recipe
 from latebind.native.sources import native_files
 from latebind.system.lock import exclusive
 from latebind.system.resources import cmake_dir

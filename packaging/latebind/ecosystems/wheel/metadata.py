@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from latebind.config.config import Config
 from latebind.errors import BuildError
-from latebind.fill import fill
+from latebind.templates import fill
 
 WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
 _USUAL = re.compile(r"lib.*\.(so|dylib)|lib[^.]*\*$|.*\.dll$")

@@ -31,7 +31,7 @@ from latebind.ecosystems.wheel.buildsystem import refuse_missing_requirements
 from latebind.ecosystems.wheel.files import sdist_file, tag, wheel_file
 from latebind.ecosystems.wheel.metadata import WORKDIR_VARIABLE
 from latebind.errors import BuildError, ToolError
-from latebind.native.diagnostics import own_words
+from latebind.native.buildadvice import own_words
 from latebind.native.sources import forced_includes, native_files
 from latebind.system.archive import unpack_tar
 from latebind.system.files import sha256

@@ -12,7 +12,7 @@ from latebind.backend.cache import callers_home
 from latebind.ecosystems.wheel.files import sdist_file
 from latebind.errors import LatebindError, NotRun, ToolError
 from latebind.model import Artifact, Outcome, State
-from latebind.native.diagnostics import find_hook_output, own_words
+from latebind.native.buildadvice import find_hook_output, own_words
 from latebind.system.files import sha256
 from latebind.system.run import run
 from latebind.text import plural

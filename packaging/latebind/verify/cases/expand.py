@@ -14,15 +14,13 @@ from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.model import Case
 from latebind.verify.cases.scenarios import COMPUTING, IN_C, SCENARIOS
-from latebind.verify.run.consumer import Consumer, find_wanted, name_consumers
+from latebind.verify.declared import PYTHON, ConfiguredCase, Consumer, Need, Scenario, find_wanted, name_consumers
 from latebind.verify.run.index import BELOW_FLOOR, EACH_MINOR, Answers, ForOtherPythons, Question
 from latebind.verify.run.native import STAND_IN_SOURCES
-from latebind.verify.run.scenario import PYTHON, Need, Scenario
 
 if TYPE_CHECKING:
     from latebind.config.plugin import EpConfig
     from latebind.config.verification import VerifyOwn
-    from latebind.errors import NotRun
 
 
 _USUAL = ("minimum", EACH_MINOR, "latest")
@@ -47,29 +45,6 @@ class Extent:
     """The targets whose machine runs no runtime."""
     prereleases: bool = False
     """Also the newest pre-release of the runtimes, with the scenarios that are tried with all versions."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfiguredCase:
-    """A test case, the runtime that it is about, and what the index has of it."""
-
-    case: Case
-    bound_runtime: RuntimeUse | None
-    """None for a project that binds no runtime."""
-    package: str
-    """The package that binds the runtime; the first one where none does."""
-    python: str
-    """The minor version of the interpreter: `3.11`."""
-    oldest: str
-    """The oldest supported version of the runtime that there is for the target; "" for none."""
-    trouble: NotRun | None
-    """Why the index has no version."""
-    entries: tuple[str, ...] = ("",)
-    """Everything that the index was asked and answered with this test case's version; "" where it was not asked."""
-    native_only: bool
-    """Whether an emulated machine does not try it."""
-    stands_in: bool
-    """Whether a stand-in takes the runtime's place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.config.reader import nearest
 from latebind.errors import ConfigError, LatebindError
 from latebind.verify.cases import situations as given
-from latebind.verify.run.scenario import DOTNET, EVERY_SYSTEM, ORDINARY, PYTHON, Scenario, SetUp, Situation
+from latebind.verify.declared import DOTNET, EVERY_SYSTEM, ORDINARY, PYTHON, Scenario, SetUp, Situation
 from loadcheck import System
 
 if TYPE_CHECKING:

@@ -8,15 +8,18 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from latebind.backend.targets import Rid, target
 from latebind.config.config import Config
 from latebind.errors import InputError
 from latebind.model import Case
 from latebind.text import plural
-from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, is_too_old, list_lines
+from latebind.verify.cases.expand import Extent, expand_cases, is_too_old, list_lines
 from latebind.verify.run.index import Answers
+
+if TYPE_CHECKING:
+    from latebind.verify.declared import ConfiguredCase
 
 MAX_JOBS = 256
 """Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""

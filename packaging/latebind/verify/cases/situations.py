@@ -14,8 +14,8 @@ from latebind.backend.tree import link_or_copy
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError, NotRun
 from latebind.formats import name_projects
+from latebind.verify.declared import SetUp, Situation
 from latebind.verify.run.index import raised_minimum
-from latebind.verify.run.scenario import SetUp, Situation
 from loadcheck.facts import read_images
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def odd_folder(trial: Trial, runtime: RuntimeUse) -> Situation:
 
 def pass_module(trial: Trial, _: RuntimeUse) -> Situation:
     """The script that calls an execution provider gets its module."""
-    return Situation(arguments=("--module", trial.config.module_name(trial.package)))
+    return Situation(arguments=("--module", trial.config.module_name(trial.configured.package)))
 
 
 def too_old(trial: Trial, _: RuntimeUse) -> Situation:
@@ -195,7 +195,7 @@ def other_major(trial: Trial, runtime: RuntimeUse) -> Situation:
     """The library states the next major version."""
     version = trial.case.version
     major = str(int(version.partition(".")[0]) + 1) + version[version.index(".") :]
-    if trial.stands_in:
+    if trial.configured.stands_in:
         data = trial.library(runtime, major).read_bytes()
         return Situation(spoil=lambda _: data, values={"major": major})
     return Situation(spoil=lambda data: rename(data, version, major), values={"major": major})
@@ -234,7 +234,7 @@ def other_majors(trial: Trial, runtime: RuntimeUse) -> Situation:
 
 def without_backend(trial: Trial, runtime: RuntimeUse) -> Situation:
     """The package that binds the runtime is not installed."""
-    names, package = name_projects(trial.config, trial.package), trial.package
+    names, package = name_projects(trial.config, trial.configured.package), trial.configured.package
     return Situation(
         without=package, values={"backend": names.get(trial.consumer.kind, package), "runtime": runtime.name}
     )

@@ -15,13 +15,12 @@ from latebind.config.config import Config
 from latebind.formats import ProjectFormat, find_format
 from latebind.model import Case, Level, State, list_passes
 from latebind.text import markdown_code, markdown_text, plural, printable
-from latebind.verify.cases.expand import STAND_IN, ConfiguredCase, Extent, expand_cases, list_lines, runtimes_on
+from latebind.verify.cases.expand import STAND_IN, Extent, expand_cases, list_lines, runtimes_on
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.select import read_shard
+from latebind.verify.declared import PYTHON, ConfiguredCase, Scenario, find_wanted, list_consumers, name_consumers
 from latebind.verify.report.view import MARKS, words
-from latebind.verify.run.consumer import find_wanted, list_consumers, name_consumers
 from latebind.verify.run.index import Answers
-from latebind.verify.run.scenario import PYTHON, Scenario
 from loadcheck import Kind
 from loadcheck.facts import iter_members
 

@@ -25,7 +25,7 @@ from latebind.verify.run.protocol import (
 )
 
 if TYPE_CHECKING:
-    from latebind.verify.run.scenario import Scenario
+    from latebind.verify.declared import Scenario
     from latebind.verify.run.trial import Phase, Trial
 
 _SHOWN_FAILURES = 5

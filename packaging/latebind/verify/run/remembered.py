@@ -16,7 +16,7 @@ from latebind.config.project import MSBUILD_OUTPUTS, Project
 from latebind.fingerprint import fingerprint
 from latebind.model import Artifact, Case, Outcome
 from latebind.system.decoding import DECODE_ERRORS
-from latebind.verify.run.consumer import find_consumer, list_consumers
+from latebind.verify.declared import find_consumer, list_consumers
 
 
 class Memory:

@@ -19,11 +19,10 @@ from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import ANY_ERROR, AnyError, LatebindError, NotRun
 from latebind.model import Artifact, Case, Outcome, State
+from latebind.verify.declared import ORDINARY, SAMPLE, ConfiguredCase, Consumer, Scenario, Situation, find_consumer
 from latebind.verify.run.access import unlock
-from latebind.verify.run.consumer import Consumer, find_consumer
 from latebind.verify.run.machine import Machine, host_machine
 from latebind.verify.run.native import build_beside, build_stand_in
-from latebind.verify.run.scenario import ORDINARY, SAMPLE, Scenario, Situation
 
 if TYPE_CHECKING:
     from latebind.compilers.interpreters import Interpreter
@@ -72,14 +71,9 @@ def failing_at(phase: Phase) -> Iterator[None]:
 class Trial:
     """A test case with its packages and folders."""
 
-    case: Case
+    configured: ConfiguredCase
     scenario: Scenario
     config: Config
-    bound_runtime: RuntimeUse | None
-    package: str
-    """The package that binds the runtime; the first one where none does."""
-    oldest: str
-    """The oldest supported runtime version that the index has for the target, "" when it has none."""
     artifacts: tuple[Artifact, ...]
     shared: Shared
     work: Path
@@ -87,8 +81,16 @@ class Trial:
     machine: Machine
     interpreters: tuple[Interpreter, ...]
     """The CPythons of the test case's minor version; the first is the ordinary one."""
-    stands_in: bool = False
-    """Whether a stand-in takes the runtime's place."""
+
+    @property
+    def case(self) -> Case:
+        """The test case itself."""
+        return self.configured.case
+
+    @property
+    def bound_runtime(self) -> RuntimeUse | None:
+        """The runtime that it is about; None for a project that binds none."""
+        return self.configured.bound_runtime
 
     @property
     def consumer(self) -> Consumer:
@@ -114,7 +116,7 @@ class Trial:
         Raises NotRun when neither can be had, InputError when the runtime's wheel holds no shared runtime.
         """
         rid = rid or self.case.target
-        if self.stands_in:
+        if self.configured.stands_in:
             return build_stand_in(self.shared, self.config.floor(target(rid)), runtime, version, rid)
         return self.shared.library(runtime, version, rid)
 
@@ -124,10 +126,11 @@ class Trial:
 
     def older(self) -> str:
         """A runtime version that is older than the test case's. Raises NotRun when the index has none."""
-        if not self.oldest or Version(self.oldest) >= Version(self.case.version):
+        oldest = self.configured.oldest
+        if not oldest or Version(oldest) >= Version(self.case.version):
             text = f"the index has no supported version below {self.case.version} for this target"
             raise NotRun("no-distribution", text)
-        return self.oldest
+        return oldest
 
     def consumer_words(self) -> tuple[str, ...]:
         """What the scenario adds to the consumer's command line."""
@@ -163,7 +166,7 @@ class Trial:
         if self.bound_runtime is None:
             return {}
         preset = self.bound_runtime.traits
-        fix, install = self.consumer.find_install_words(self.config, self.package, self.bound_runtime)
+        fix, install = self.consumer.find_install_words(self.config, self.configured.package, self.bound_runtime)
         return {
             "title": preset.title,
             "dist": preset.python.distribution,
@@ -205,7 +208,7 @@ class Trial:
         """The cases that the runtime's own API passes, without some that passed; None where that does not matter."""
         if self.scenario.negative or self.bound_runtime is None:
             return None
-        if self.stands_in:  # it computes little, and says so
+        if self.configured.stands_in:  # it computes little, and says so
             return frozenset(result.passed) | {one.name for one in result.failed if _SAYS_SO not in one.message}
         passed, failed = frozenset(result.passed), frozenset(failure.name for failure in result.failed)
         if self.sample and not failed:  # nobody asks about the other cases
@@ -229,7 +232,7 @@ class Trial:
 
     def at_least(self) -> int:
         """How many cases must pass: what the configuration sets for the newest version up to that of the data."""
-        if self.stands_in:
+        if self.configured.stands_in:
             return 1
         every = self.config.verification_of(self.bound_runtime).count_required(self.oldest_bound)
         return min(self.sample // 2, every) or 1 if self.sample else every

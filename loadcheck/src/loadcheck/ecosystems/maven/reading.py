@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.ecosystems.maven.pom import DESCRIBING, Pom, read_pom
-from loadcheck.engine.reader import Description, PackageReader, TwinFacts
+from loadcheck.engine.kinds import AuditedKind, Description, TwinFacts
 from loadcheck.errors import InputError
 from loadcheck.tables.rids import PLATFORMS
 
@@ -74,9 +74,9 @@ def _find_description(package: Contents) -> Description | None:
     return found[0], fields
 
 
-READERS = (
-    PackageReader(kind="maven"),
-    PackageReader(
+KINDS = (
+    AuditedKind(kind="maven"),
+    AuditedKind(
         kind="jar",
         is_text=lambda name, size: size <= _MAX_POM and _METADATA.fullmatch(name) is not None,
         find_project=_find_project,

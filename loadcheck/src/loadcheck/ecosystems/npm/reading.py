@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.reader import Description, PackageReader, Pin, TwinFacts
+from loadcheck.engine.kinds import AuditedKind, Description, Pin, TwinFacts
 from loadcheck.readers.package_json import MANIFEST, read_manifest
 from loadcheck.tables.rids import PLATFORMS
 
@@ -65,8 +65,8 @@ def _find_description(package: Contents) -> Description | None:
     return manifest.inner, has
 
 
-READERS = (
-    PackageReader(
+KINDS = (
+    AuditedKind(
         kind="npm",
         is_text=lambda name, _size: name.count("/") == 1 and name.endswith(f"/{MANIFEST}"),
         find_project=_find_project,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from loadcheck.engine.reader import Description, NativeFiles, PackageReader, Pin, TwinFacts
+from loadcheck.engine.kinds import AuditedKind, Description, NativeFiles, Pin, TwinFacts
 from loadcheck.readers.opc import readable_nuspec
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def _find_description(package: Contents) -> Description | None:
     return inner, fields
 
 
-READERS = (
-    PackageReader(
+KINDS = (
+    AuditedKind(
         kind="nupkg",
         is_text=_is_text,
         find_project=lambda package: whole_id(nupkg_id(package.path.name)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.reader import PackageReader, TwinFacts
+from loadcheck.engine.kinds import AuditedKind, TwinFacts
 from loadcheck.readers.sdk_files import HEADERS
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def _find_twin_facts(package: Contents) -> TwinFacts | None:
     return TwinFacts(subject=package.subject(), kind="sdk", project="", version=package.sdk["version"], native=native)
 
 
-READERS = (
-    PackageReader(
+KINDS = (
+    AuditedKind(
         kind="sdk",
         is_text=_is_text,
         find_project=lambda package: f"{package.sdk['name']}-sdk" if package.sdk is not None else "",

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from loadcheck.engine import platforms
-from loadcheck.engine.reader import Description, NativeFiles, PackageReader, TwinFacts
+from loadcheck.engine.kinds import AuditedKind, Description, NativeFiles, TwinFacts
 from loadcheck.readers.record import read_fields
 
 if TYPE_CHECKING:
@@ -55,15 +55,15 @@ def _find_description(package: Contents) -> Description | None:
     return name, found
 
 
-READERS = (
-    PackageReader(
+KINDS = (
+    AuditedKind(
         kind="wheel",
         is_text=_is_text,
         find_project=lambda package: package.wheel.project if package.wheel is not None else "",
         find_twin_facts=_find_twin_facts,
         find_description=_find_description,
     ),
-    PackageReader(
+    AuditedKind(
         kind="sdist",
         is_text=lambda name, _size: name.count("/") == 1 and name.endswith(("/pyproject.toml", "/PKG-INFO")),
         find_description=_find_description,

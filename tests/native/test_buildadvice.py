@@ -6,7 +6,7 @@ import pytest
 
 from latebind.backend.diagnostics import first_errors, without_commands
 from latebind.errors import BuildError
-from latebind.native.diagnostics import module_advice
+from latebind.native.buildadvice import module_advice
 from latebind.system.log import LOG
 from tests.support.client import CMAKE, CONFIG, stage_project, write_client
 

@@ -16,7 +16,7 @@ from latebind.config.project import Project
 from latebind.config.runtime import RuntimeUse
 from latebind.native.loadersource import described_texts
 from latebind.native.sources import native_files
-from latebind.native.stub import StubSource, name_stub, stub_source, stub_texts
+from latebind.native.stublibrary import StubSource, name_stub, stub_source, stub_texts
 from latebind.semver import semantic_version
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
@@ -33,7 +33,7 @@ def native_recipe(config: Config) -> NativeRecipe:
     return NativeRecipe(
         version=config.project.version,
         cmake=native.cmake,
-        settings=_settings(config),
+        hashed=_list_hashed(config),
         loader=hash_tree(cmake_dir(), modes=False),
         module_kind=config.module_kind,
         variables=late | _providers(config),
@@ -119,24 +119,16 @@ def _providers(config: Config) -> dict[str, str]:
     return {f"LATEBIND_EP_{name}": ";".join(ep.definitions(version)) for name, ep in providers.items()}
 
 
-def _settings(config: Config) -> str:
-    """What native files depend on besides files and compilers, as text."""
-    native, shared = config.document.native, config.document.native.define
-    settings = {
-        "version": config.project.version,
-        "define": shared,
-        "sources": {name: _hash_path(config.native_source / path) for name, path in native.sources.items()},
-        "targets": {rid: own for rid in config.document.targets.options if (own := config.definitions(rid)) != shared},
-        "cmake": native.cmake,
-        "runtimes": {runtime.name: runtime.minimum for runtime in config.document.runtime},
-        "hide": native.hide and [package.exports for package in config.packages.values()],
-        "drop-in": {runtime.name: runtime.headers for runtime in config.document.runtime if runtime.drop_in},
+def _list_hashed(config: Config) -> str:
+    """What native files depend on besides the recipe and the native code."""
+    hashed = {
+        "sources": {
+            name: _hash_path(config.native_source / path) for name, path in config.document.native.sources.items()
+        },
         "described": [msgspec.to_builtins(runtime.describe) for runtime in config.document.runtime if runtime.describe],
-        "modules": config.module_kind,
-        "eps": [msgspec.to_builtins(package.ep) for package in config.packages.values() if package.ep],
         "components": sorted({package.component for package in config.packages.values()}),
     }
-    return json.dumps(settings, sort_keys=True)
+    return json.dumps(hashed, sort_keys=True)
 
 
 def _hash_path(path: Path) -> str:

@@ -7,9 +7,9 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from latebind.backend.sbom import Bill
+from latebind.backend.sbom import Bill, render_bill
 from latebind.config.runtime import RuntimeUse
-from latebind.native import sbom
+from latebind.native.bill import read_sbom, version_range
 from tests.support.client import BOUND, by_kind, member, members, pack_project, write_client
 
 
@@ -84,7 +84,7 @@ def test_time_and_serial_number_follow_from_the_inputs(monkeypatch):
     def render_at(epoch, **changed):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
         bill = Bill(purl="pkg:pypi/tiny@1", version="1", supplier="Somebody", tools=(("latebind", "1"),), **changed)
-        return json.loads(sbom.render_bill(bill, "cyclonedx-1.6"))
+        return json.loads(render_bill(bill, "cyclonedx-1.6"))
 
     first = render_at("1700000000")
     assert first["metadata"]["timestamp"] == "2023-11-14T22:13:20Z"
@@ -99,7 +99,7 @@ def test_time_and_serial_number_follow_from_the_inputs(monkeypatch):
 @pytest.mark.builds
 def test_it_names_the_package_its_library_and_the_runtime_that_is_not_inside(bills):
     for kind, (_, bill, library) in bills[0].items():
-        stated = sbom.read_sbom(bill)
+        stated = read_sbom(bill)
         assert stated.ranges == (("onnxruntime", "vers:generic/>=1.20|<2"),)
         assert "zig 0.17.0" in stated.tools
         purl = {"wheel": "pkg:pypi/tiny@1.2.3", "nupkg": "pkg:nuget/Tiny@1.2.3"}[kind]
@@ -108,4 +108,4 @@ def test_it_names_the_package_its_library_and_the_runtime_that_is_not_inside(bil
 
 
 def test_a_runtime_whose_versions_are_years_has_no_upper_end():
-    assert sbom.version_range(RuntimeUse(preset="openvino", minimum="2025.1")) == "vers:generic/>=2025.1"
+    assert version_range(RuntimeUse(preset="openvino", minimum="2025.1")) == "vers:generic/>=2025.1"

@@ -9,7 +9,7 @@ from latebind.backend.recipe import WheelRecipe
 from latebind.backend.targets import targets
 from latebind.config.config import Config
 from latebind.ecosystems.wheel.metadata import hook_files
-from latebind.native.sbom import late_of, supplier_of
+from latebind.native.bill import late_of, supplier_of
 
 
 def wheel_recipe(config: Config, package: str, module: str, distribution: str) -> WheelRecipe:

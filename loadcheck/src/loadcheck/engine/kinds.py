@@ -55,7 +55,7 @@ class TwinFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PackageReader:
+class AuditedKind:
     """The packages of one kind."""
 
     kind: SubjectKind
@@ -71,17 +71,17 @@ class PackageReader:
 
 
 @cache
-def package_readers() -> Mapping[SubjectKind, PackageReader]:
-    """The readers by kind, in the order of the ecosystems."""
+def audited_kinds() -> Mapping[SubjectKind, AuditedKind]:
+    """The kinds by name, in the order of the ecosystems."""
     modules = (importlib.import_module(f"loadcheck.ecosystems.{kind}.reading") for kind in _KINDS)
-    return {reader.kind: reader for module in modules for reader in module.READERS}
+    return {kind.kind: kind for module in modules for kind in module.KINDS}
 
 
-def find_reader(kind: SubjectKind) -> PackageReader:
-    """The reader of a kind; for archives, folders and binaries one that knows nothing."""
-    return package_readers().get(kind) or PackageReader(kind=kind)
+def find_kind(kind: SubjectKind) -> AuditedKind:
+    """The kind with a name; for archives, folders and binaries one that knows nothing."""
+    return audited_kinds().get(kind) or AuditedKind(kind=kind)
 
 
 def promised_rid(package: Contents, file: File) -> str:
     """The RID for which a folder or the name of a package promises a file; "" for none."""
-    return find_reader(package.kind).find_rid(package, file)
+    return find_kind(package.kind).find_rid(package, file)

@@ -21,7 +21,6 @@ from latebind.backend.toolchain import Toolchain
 from latebind.backend.tree import hash_tree
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError, LatebindError
-from latebind.fill import fill
 from latebind.native.amalgamation import amalgamation, declare_reader
 from latebind.native.functions import find_functions, show_names
 from latebind.native.loadersource import described_source, runtime_header, three_numbers
@@ -29,6 +28,7 @@ from latebind.system.folders import swap_in
 from latebind.system.log import LOG
 from latebind.system.run import run
 from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table
+from latebind.templates import fill
 from latebind.text import DOCS, plural
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from latebind.config.file import load
-from latebind.verify.run.consumer import find_consumer, find_registry, find_wanted, has_program, list_consumers
+from latebind.verify.declared import find_consumer, find_registry, find_wanted, has_program, list_consumers
 from tests.support.client import SEVERAL
 
 CONFIG = load(SEVERAL)

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,18 +21,18 @@ from latebind.backend.extension import Extension
 from latebind.backend.fileapi import list_targets
 from latebind.backend.files import digest, explain_full_disk
 from latebind.backend.targets import Target
-from latebind.backend.toolchain import Toolchain, require, toolchain
+from latebind.backend.toolchain import require, toolchain
 from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError
+from latebind.native.buildadvice import headers_advice, module_advice, provider_advice, sources_advice
 from latebind.native.codemodel import list_link_items, name_runtime, read_codemodel, read_inputs
-from latebind.native.diagnostics import headers_advice, module_advice, provider_advice, sources_advice
 from latebind.native.inside import SourceBoundary, report_downloads
+from latebind.native.nativerecipe import describe_runtimes, find_stub, native_recipe
 from latebind.native.pythons import extension
-from latebind.native.recipe import describe_runtimes, find_stub, native_recipe
 from latebind.native.sources import native_files
-from latebind.native.stub import Stub
+from latebind.native.stublibrary import Stub
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.resources import cmake_dir
@@ -55,21 +55,11 @@ _LAST_OUTPUT = 64 * 1024
 class NativeBuild:
     """How a project is built for one target on this machine."""
 
-    project: Project
-    target: Target
-    toolchain: Toolchain
+    config: Config
+    build: Build
+    """How an sdist of the project is built."""
     pythons: tuple[Extension, ...]
     """The CPythons that Python modules are built for; () where there are none."""
-
-    @property
-    def config(self) -> Config:
-        """The project's configuration."""
-        return self.project.config
-
-    @property
-    def folder(self) -> Path:
-        """The folder of all build trees."""
-        return self.project.workdir / "build"
 
     @property
     def packages(self) -> list[str]:
@@ -77,26 +67,9 @@ class NativeBuild:
 
         These are all but the excluded ones, and but Python modules that only a machine of the target can build.
         """
-        kind, excluded = self.config.wheel_kind, self.config.excluded(self.target.rid)
+        kind, excluded = self.config.wheel_kind, self.config.excluded(self.build.target.rid)
         present = [name for name in self.config.packages if name not in excluded]
         return [name for name in present if self.pythons or kind(name) != "cpython"]
-
-    @cached_property
-    def build(self) -> Build:
-        """How an sdist of the project is built."""
-        return Build(
-            recipe=native_recipe(self.config),
-            target=self.target,
-            toolchain=self.toolchain,
-            root=self.config.root,
-            native=self.config.native_source,
-            files=native_files(self.project),
-            generated=describe_runtimes(self.config),
-            loader=cmake_dir(),
-            folder=self.folder,
-            run=partial(run, watcher=_show_progress),
-            is_verbose=LOG.level == "verbose",
-        )
 
     @property
     def identity(self) -> str:
@@ -119,9 +92,9 @@ class NativeBuild:
         for runtime in self._drop_ins():
             stub = Stub(
                 source=find_stub(self.config, runtime),
-                target=self.target,
+                target=self.build.target,
                 floor=self.build.floor,
-                toolchain=self.toolchain,
+                toolchain=self.build.toolchain,
                 loader=cmake_dir(),
             )
             stub.make(self.build.stub_prefix(runtime.name))
@@ -130,7 +103,7 @@ class NativeBuild:
 
     def _add_modules(self, prefix: Path, python: Extension, variant: Variant) -> None:
         """Build for one more CPython, and add its modules. Raises BuildError when there are none."""
-        with tempfile.TemporaryDirectory(prefix=".modules-", dir=self.folder) as aside:
+        with tempfile.TemporaryDirectory(prefix=".modules-", dir=self.build.folder) as aside:
             self._install(Path(aside), python, variant, python.abi)
             modules = [path for path in Path(aside).rglob("*") if module_abi(path.name) == python.abi]
             for module in modules:
@@ -145,11 +118,12 @@ class NativeBuild:
             )
 
     def _install(self, prefix: Path, python: Extension | None, variant: Variant, suffix: str = "") -> None:
-        build, tree = self.build, self.folder / ".".join(filter(None, (self.target.rid, suffix, variant)))
+        build, rid = self.build, self.build.target.rid
+        tree = build.folder / ".".join(filter(None, (rid, suffix, variant)))
         arguments = [*build.arguments(tree, python), *self._vary(tree, variant)]
-        owner = [self.toolchain.fingerprint(), python.identity if python else "", self.target.rid, build.floor]
-        _prepare_tree(tree, arguments, digest([*owner, str(self.config.cmake_source), str(tree)]), self.target.rid)
-        boundary = SourceBoundary(self.config, build.files, [self.folder, *self.toolchain.folders(tree)])
+        owner = [build.toolchain.fingerprint(), python.identity if python else "", rid, build.floor]
+        _prepare_tree(tree, arguments, digest([*owner, str(self.config.cmake_source), str(tree)]), rid)
+        boundary = SourceBoundary(self.config, build.files, [build.folder, *build.toolchain.folders(tree)])
         try:
             build_tree(build, tree, arguments, self.components, prefix, lambda: self._check(tree, boundary))
         except StepError as error:
@@ -161,8 +135,9 @@ class NativeBuild:
         if variant == "versioned":
             return [f"-DLATEBIND_SOVERSION={self.config.soversion}"]
         if variant == "debug":
-            folder = self.folder / f"{tree.name}.toolchain"
-            return ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, folder, self.folder)]
+            build = self.build
+            folder = build.folder / f"{tree.name}.toolchain"
+            return ["-DLATEBIND_SYMBOLS=ON", *build.toolchain.symbols(build.target, folder, build.folder)]
         return []
 
     def _check(self, tree: Path, boundary: SourceBoundary) -> tuple[()]:
@@ -171,7 +146,7 @@ class NativeBuild:
         self._refuse_missing_components(model.components)
         boundary.refuse_outside(model.files)
         boundary.note_outside(model.searched)
-        report_downloads(self.config, tree, self.target.rid)
+        report_downloads(self.config, tree, self.build.target.rid)
         for path in model.written:  # zig's linker, for macOS, would write to what an old link names
             if path.is_symlink():  # of a library that had a version
                 path.unlink()
@@ -197,7 +172,7 @@ class NativeBuild:
         links = self._list_mistaken_links(tree) if "--build" in error.ended.argv else []
         is_provider = any(package.ep for package in self.config.packages.values())
         advice = [
-            explain_full_disk(self.folder),
+            explain_full_disk(self.build.folder),
             _UNLINK if links else "",
             sources_advice(self.config, output),
             provider_advice(output) if is_provider else module_advice(output),
@@ -229,12 +204,21 @@ def native_build(project: Project, target: Target) -> NativeBuild:
     """How a target is built here. Raises NotRun if there is no compiler for it, BuildError for an unsuitable Python."""
     config = project.config
     chosen = toolchain(config.toolchain(target.rid), target)
-    return NativeBuild(
-        project=project,
+    build = Build(
+        recipe=native_recipe(config),
         target=target,
         toolchain=chosen,
-        pythons=tuple(filter(None, (extension(kind, target, chosen) for kind in config.module_kinds))),
+        root=config.root,
+        native=config.native_source,
+        files=native_files(project),
+        generated=describe_runtimes(config),
+        loader=cmake_dir(),
+        folder=project.workdir / "build",
+        run=partial(run, watcher=_show_progress),
+        is_verbose=LOG.level == "verbose",
     )
+    pythons = filter(None, (extension(kind, target, chosen) for kind in config.module_kinds))
+    return NativeBuild(config=config, build=build, pythons=tuple(pythons))
 
 
 def _prepare_tree(tree: Path, arguments: Sequence[str], identity: str, rid: str) -> None:

@@ -16,7 +16,7 @@ from latebind.backend.stage import Stage
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError
-from latebind.native.stages import static_libraries
+from latebind.native.linklibraries import static_libraries
 from latebind.system.resources import cmake_dir
 
 
