@@ -10,7 +10,8 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loadcheck import InputError
+import loadcheck
+from latebind.errors import InputError
 from loadcheck.facts import PEEK, ElfFile, MachoFile, sniff
 
 _PT_LOAD = 1
@@ -37,7 +38,7 @@ def read_loaded(data: bytes, name: str) -> Loaded:
         raise InputError("is not an ELF or Mach-O file", where=name)
     try:
         return reader(data, name)
-    except (struct.error, ValueError) as error:
+    except (struct.error, ValueError, loadcheck.InputError) as error:
         raise InputError(f"cannot be read: {error}", where=name) from error
 
 
