@@ -37,7 +37,8 @@ class Source(ABC):
     def __init__(self, path: Path) -> None:
         self._path = path
         self.problems: list[ArchiveProblem] = []
-        self.links: list[str] = []
+        self.links: dict[str, str] = {}
+        """Each symbolic link with its target, as a path from the root; "" for one that is not to be followed."""
 
     @abstractmethod
     def files(self) -> Iterator[Raw]:
@@ -68,8 +69,13 @@ _BOMB = 4 * 1024**3
 class Tar(Source):
     """A compressed tar archive, read as a stream. Nothing is unpacked to disk.
 
-    `problems` and `links` are complete once all files have been read.
+    `problems` and `links` are complete once all files have been read. Without `keeps_links`, installers leave links
+    out, so that they lead to nothing.
     """
+
+    def __init__(self, path: Path, *, keeps_links: bool = True) -> None:
+        super().__init__(path)
+        self._keeps_links = keeps_links
 
     def files(self) -> Iterator[Raw]:
         """The regular files with plain names, each to be read before the next; all else is a problem.
@@ -119,12 +125,13 @@ class Tar(Source):
     def _note_link(self, member: tarfile.TarInfo) -> None:
         """An sdist may contain links that stay inside it (PEP 721). One that leaves it is an attack."""
         base = "" if member.islnk() else posixpath.dirname(member.name)
-        leads = posixpath.normpath(posixpath.join(base, member.linkname))
+        target = posixpath.join(base, member.linkname)
+        leads = posixpath.normpath(target)
         top = member.name.partition("/")[0]
         if member.linkname.startswith("/") or leads.split("/")[0] != top:
             self._problem("link", member.name, f"a link to {member.linkname}, outside the archive's folder")
         else:
-            self.links.append(member.name)
+            self.links[member.name] = target if self._keeps_links else ""
 
     def _read(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Iterator[bytes]:
         try:

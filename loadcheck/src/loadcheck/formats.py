@@ -33,12 +33,14 @@ class PackageFormat:
     """Whether it holds packages that are next to it, too, and audited there."""
 
 
+_NPM_TAR = partial(Tar, keeps_links=False)
+"""npm unpacks no links."""
 FORMATS = (
     PackageFormat(suffix=".whl", kind="wheel", audited_as="wheel", is_installed=True),
     PackageFormat(suffix=".tar.gz", kind="sdist", audited_as="sdist", container=Tar),
     PackageFormat(suffix=".nupkg", kind="nupkg", audited_as="nupkg", is_installed=True),
     PackageFormat(suffix=".snupkg", kind="snupkg", audited_as="nupkg"),
-    PackageFormat(suffix=".tgz", kind="npm", audited_as="npm", container=Tar, is_installed=True),
+    PackageFormat(suffix=".tgz", kind="npm", audited_as="npm", container=_NPM_TAR, is_installed=True),
     PackageFormat(suffix=".jar", kind="jar", audited_as="jar", is_installed=True),
     PackageFormat(suffix="-maven.zip", kind="maven", audited_as="maven", is_installed=True, holds_packages=True),
     PackageFormat(suffix=".zip", kind="symbols", audited_as="archive"),

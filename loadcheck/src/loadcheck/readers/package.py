@@ -17,6 +17,7 @@ from loadcheck.binary import is_managed, read_images, sniff
 from loadcheck.errors import InputError, UserError
 from loadcheck.formats import find_format
 from loadcheck.readers.contents import Contents, File, SubjectKind, WheelName
+from loadcheck.readers.links import find_aliases, list_unfollowed
 from loadcheck.readers.numpyapi import find_numpy_use
 from loadcheck.readers.opened import find_opened
 from loadcheck.readers.package_json import SCRIPTS, find_required
@@ -104,8 +105,15 @@ def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
     except InputError as error:
         return replace(package, files=tuple(files), texts=texts, damage=error.message, damage_fix=error.advice)
     files.sort(key=lambda file: file.name)
+    aliases = find_aliases(source.links, {file.name for file in files})
     return replace(
-        package, files=tuple(files), texts=texts, problems=tuple(source.problems), links=tuple(sorted(source.links))
+        package,
+        files=tuple(files),
+        texts=texts,
+        problems=tuple(source.problems),
+        links=tuple(sorted(source.links)),
+        aliases=aliases,
+        unfollowed=list_unfollowed(source.links, aliases),
     )
 
 
