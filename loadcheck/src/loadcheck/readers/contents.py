@@ -43,6 +43,8 @@ class File:
 
     name: str
     """Its path inside the package; "" for a bare binary."""
+    within: str = ""
+    """The archive in the package that holds it, an AAR; "" for the package itself."""
     size: int
     mode: int = 0o644
     sha256: str = ""
@@ -186,6 +188,11 @@ class Contents:
     def is_symbols(self) -> bool:
         """Whether this is a NuGet symbol package."""
         return self.path.suffix.lower() == ".snupkg"
+
+    @cached_property
+    def stored(self) -> tuple[File, ...]:
+        """The files of the package itself, without those of archives in it."""
+        return tuple(file for file in self.files if not file.within)
 
     @cached_property
     def native(self) -> tuple[File, ...]:

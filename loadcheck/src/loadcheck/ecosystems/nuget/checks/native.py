@@ -31,7 +31,7 @@ def nested_native(package: Contents) -> Hits:
 
     A library that looks for a file in a subfolder does not find it, and files with the same name overwrite each other.
     """
-    for file in package.files:
+    for file in package.stored:
         rid, rest = native_place(file.name)
         if rid and "/" in rest and not _is_bundle(rest):
             text = f"is in a subfolder of native/: applications for one RID get it as {file.base}"
@@ -59,10 +59,10 @@ def managed_native_case(package: Contents) -> Hits:
     of the native library.
     """
     managed: dict[str, File] = {}
-    for file in package.files:
+    for file in package.stored:
         if file.name.startswith(("lib/", "ref/")) and file.base.lower().endswith((".dll", ".exe")):
             managed.setdefault(file.base.casefold(), file)
-    for file in package.files:
+    for file in package.stored:
         rid, _ = native_place(file.name)
         twin = managed.get(file.base.casefold())
         if rid and twin is not None:
@@ -86,7 +86,7 @@ def native_misplaced(package: Contents) -> Hits:
     """
     for file in package.native:
         rid, _ = native_place(file.name)
-        if not rid and not file.name.lower().startswith(_OTHER_PLACES):
+        if not rid and not file.within and not file.name.lower().startswith(_OTHER_PLACES):
             yield Hit(inner=file.name, message="is a native file outside runtimes/<rid>/native/")
 
 
@@ -105,7 +105,7 @@ def not_found(package: Contents) -> Hits:
     Since .NET 8, it also ignores folders for a distribution or an OS version, unless a project sets UseRidGraph.
     """
     # The first file of each RID.
-    places = {rid: file.name for file in reversed(package.files) if (rid := rid_folder(file.name))}
+    places = {rid: file.name for file in reversed(package.stored) if (rid := rid_folder(file.name))}
     for rid, inner in places.items():
         verdict, seen = _judge(rid), (f"runtimes/{rid}/",)
         if verdict == "not portable":
