@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from loadcheck.errors import InputError
 from loadcheck.model import Sha256
@@ -76,27 +76,40 @@ def too_many_members(path: Path, count: str) -> InputError:
     )
 
 
+@dataclass(slots=True)
+class _Tally:
+    """What an archive has, together with the archives in it, for which the limits are the same ones."""
+
+    members: int = 0
+    total: int = 0
+    compressed: int = 0
+
+
 class ZipReader:
     """An archive open for reading. Nothing is unpacked to disk.
 
-    `members` are the files and folders with safe and unique names; `problems` describe the rest. Raises InputError
-    when the file is not a zip archive.
+    `members` are the files and folders with safe and unique names; `problems` describe the rest. An archive in another
+    one is read from a `copy` of its own, and named in errors by `path`. Raises InputError when the file is not a zip
+    archive.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, inside: ZipReader | None = None, copy: IO[bytes] | None = None) -> None:
         self.path = path
+        self._is_inside = inside is not None
+        self.tally: _Tally = inside.tally if inside is not None else _Tally()
         self._infos: dict[str, zipfile.ZipInfo] = {}
         self.problems: list[ArchiveProblem] = []
         with ExitStack() as stack:
             try:
-                self._file = stack.enter_context(path.open("rb"))
+                self._file = copy or stack.enter_context(path.open("rb"))
                 self._zip = zipfile.ZipFile(self._file)
             except _READ_ERRORS as error:
                 reason = (isinstance(error, OSError) and error.strerror) or error
                 raise InputError(f"not a readable zip archive: {reason}", where=str(path)) from error
             infos = self._zip.infolist()
-            if len(infos) > MAX_MEMBERS:
-                raise too_many_members(path, f"{len(infos):,}")
+            self.tally.members += len(infos)
+            if self.tally.members > MAX_MEMBERS:
+                raise too_many_members(path, f"{self.tally.members:,}")
             starts = sorted({info.header_offset for info in infos})
             self._ends = dict(pairwise([*starts, self._zip.start_dir]))
             if starts and starts[0]:
@@ -156,7 +169,7 @@ class ZipReader:
 
     def _admit(self, infos: list[zipfile.ZipInfo]) -> Iterator[Member]:
         seen: dict[str, str] = {}
-        total = compressed = 0
+        tally = self.tally
         overlapping = _overlapping(infos)
         for info in infos:
             kind, detail = _objection(info)
@@ -165,10 +178,11 @@ class ZipReader:
             if kind is not None:
                 self._problem(kind, info.filename, detail)
                 continue
-            total += info.file_size
-            compressed += info.compress_size
-            if total > MAX_TOTAL_BYTES or (total > BOMB_BYTES and total > BOMB_RATIO * max(compressed, 1)):
-                text = f"{human_size(compressed)} expand to {human_size(total)}; the rest was not read"
+            tally.total += info.file_size
+            tally.compressed += 0 if self._is_inside else info.compress_size
+            is_bomb = tally.total > BOMB_BYTES and tally.total > BOMB_RATIO * max(tally.compressed, 1)
+            if is_bomb or tally.total > MAX_TOTAL_BYTES:
+                text = f"{human_size(tally.compressed)} expand to {human_size(tally.total)}; the rest was not read"
                 self._problem("bomb", info.filename, text)
                 return
             if info.filename in self._infos:

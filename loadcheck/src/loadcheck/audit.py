@@ -269,8 +269,9 @@ def _judge(package: Contents, policy: Policy) -> Iterator[Finding | Skipped]:
         elif check.scope == "binary":
             for file in package.native:
                 yield from _judge_binary(check, package, file, policy)
-    for link in package.links:
-        yield Skipped(check="all", subject=package.subject(link), reason="symbolic links are not followed")
+    reason = "the symbolic link is not followed: it leads to no file of the package"
+    for link in package.unfollowed:
+        yield Skipped(check="all", subject=package.subject(link), reason=reason)
 
 
 def _judge_binary(check: Check, package: Contents, file: File, policy: Policy) -> Iterator[Finding | Skipped]:

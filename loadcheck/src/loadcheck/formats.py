@@ -33,13 +33,17 @@ class PackageFormat:
     """Whether it holds packages that are next to it, too, and audited there."""
 
 
+_WITH_AARS = partial(Zip, opens=(".aar",))
+"""What brings libraries for Android in archives of Android's own."""
+_NPM_TAR = partial(Tar, keeps_links=False)
+"""npm unpacks no links."""
 FORMATS = (
     PackageFormat(suffix=".whl", kind="wheel", audited_as="wheel", is_installed=True),
     PackageFormat(suffix=".tar.gz", kind="sdist", audited_as="sdist", container=Tar),
-    PackageFormat(suffix=".nupkg", kind="nupkg", audited_as="nupkg", is_installed=True),
+    PackageFormat(suffix=".nupkg", kind="nupkg", audited_as="nupkg", container=_WITH_AARS, is_installed=True),
     PackageFormat(suffix=".snupkg", kind="snupkg", audited_as="nupkg"),
-    PackageFormat(suffix=".tgz", kind="npm", audited_as="npm", container=Tar, is_installed=True),
-    PackageFormat(suffix=".jar", kind="jar", audited_as="jar", is_installed=True),
+    PackageFormat(suffix=".tgz", kind="npm", audited_as="npm", container=_NPM_TAR, is_installed=True),
+    PackageFormat(suffix=".jar", kind="jar", audited_as="jar", container=_WITH_AARS, is_installed=True),
     PackageFormat(suffix="-maven.zip", kind="maven", audited_as="maven", is_installed=True, holds_packages=True),
     PackageFormat(suffix=".zip", kind="symbols", audited_as="archive"),
     PackageFormat(suffix="-sdk.zip", kind="sdk", audited_as="sdk", is_installed=True),
@@ -61,10 +65,11 @@ def find_format(name: str) -> PackageFormat | None:
 def iter_members(path: Path, form: PackageFormat) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """The files of a package, each with a function that reads it, to be called before the next one.
 
-    Raises InputError for an archive that cannot be read.
+    Those in archives in it are left out. Raises InputError for an archive that cannot be read.
     """
     for raw in form.container(path).files():
-        yield raw.name, partial(_join, raw.blocks)
+        if not raw.within:
+            yield raw.name, partial(_join, raw.blocks)
 
 
 def _join(blocks: Callable[[], Iterator[bytes]]) -> bytes:

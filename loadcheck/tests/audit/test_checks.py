@@ -22,6 +22,7 @@ from corpus.cases import (
     windows,
 )
 from corpus.cases.case import check_case
+from corpus.packages import GLIBC
 from loadcheck.audit import audit_here
 from loadcheck.engine.catalog import FAMILIES, own_checks
 from loadcheck.model import PROFILES
@@ -71,7 +72,9 @@ def test_every_check_explains_itself(code):
 
 
 def test_good_packages_are_clean(bench):
-    paths = [*bench.wheel(version="1.0.0"), *bench.nupkg()]
+    targets = {"linux-x64": GLIBC, "linux-musl-x64": "x86_64-linux-musl"}
+    files = {f"runtimes/{rid}/native/liblatenn.so": bench.good(target) for rid, target in targets.items()}
+    paths = [*bench.wheel(version="1.0.0"), *bench.nupkg(files)]
 
     report = audit_here(paths)
 

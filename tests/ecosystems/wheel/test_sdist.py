@@ -226,5 +226,5 @@ def test_a_pyproject_that_is_a_link_is_not_missing(tmp_path):
     report = audit_here([path])
     assert "LB415" not in {finding.code for finding in report.findings}
     assert [skip.reason for skip in report.skipped if skip.check == "LB415"] == [
-        "pyproject.toml is a link, which loadcheck does not follow"
+        "pyproject.toml is a link, which loadcheck does not read"
     ]

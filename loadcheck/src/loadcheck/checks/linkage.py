@@ -124,15 +124,16 @@ def is_absolute(image: Image, name: str) -> bool:
 
 def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> Hits:
     """A library at a path of the build machine, of which the package has a copy elsewhere."""
-    copy = next(other for other in package.native if other.base.lower() == posixpath.basename(name).lower())
+    wanted = posixpath.basename(name).lower()
+    copy = next(paths[0] for base, paths in package.paths.items() if base.lower() == wanted)
     if "DYLD_LIBRARY_PATH" in package.helpers:
         return
     is_known = any(other.soname == name for _, other in package.images)
     is_sure = not is_known and bool(_describe_loss(package, file, image))
     yield Hit(
         cause=f"absolute {name}",
-        message=f"needs {name}; the package has a copy as {copy.name}, where the loader does not look",
-        evidence=(needs(image, name), f"copy: {copy.name}"),
+        message=f"needs {name}; the package has a copy as {copy}, where the loader does not look",
+        evidence=(needs(image, name), f"copy: {copy}"),
         fix=f"Make the path relative to the file: install_name_tool -change {name} @loader_path/... (or use delocate).",
         severity="error" if is_sure and _is_strong(image, name) else "warning",
     )
@@ -375,4 +376,6 @@ def libc_of(package: Contents, image: Image) -> str:
 
 def provided_libraries(package: Contents) -> set[str]:
     """The file names and own names of the package's libraries; "" for one without a name of its own."""
-    return {name for file, image in package.images for name in (file.base, image.soname)}
+    names = {name for file, image in package.images for name in (file.base, image.soname)}
+    links = (link for file, _ in package.images for link in package.other_names.get(file.name, ()))
+    return names.union(map(posixpath.basename, links))

@@ -44,6 +44,8 @@ class File:
 
     name: str
     """Its path inside the package; "" for a bare binary."""
+    within: str = ""
+    """The archive in the package that holds it, an AAR; "" for the package itself."""
     size: int
     mode: int = 0o644
     sha256: str = ""
@@ -146,7 +148,11 @@ class Contents:
     project: str = ""
     """The distribution, NuGet id or npm name (of the whole, for a part), `<name>-sdk` for an SDK, or ""."""
     links: tuple[str, ...] = ()
-    """Symbolic links of a folder, which are not followed."""
+    """Its symbolic links."""
+    unfollowed: tuple[str, ...] = ()
+    """Those that lead to no file of the package."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """The names that files have by links, each with the name of the file."""
     damage: str = ""
     """Why the package cannot be opened; "" if it can."""
     damage_fix: str = ""
@@ -185,6 +191,11 @@ class Contents:
         return self.path.suffix.lower() == ".snupkg"
 
     @cached_property
+    def stored(self) -> tuple[File, ...]:
+        """The files of the package itself, without those of archives in it."""
+        return tuple(file for file in self.files if not file.within)
+
+    @cached_property
     def native(self) -> tuple[File, ...]:
         """The native binaries."""
         return tuple(file for file in self.files if file.is_native)
@@ -203,8 +214,23 @@ class Contents:
         """The paths of native files by their names without folders."""
         found: dict[str, tuple[str, ...]] = {}
         for file in self.native:
-            found[file.base] = (*found.get(file.base, ()), file.name)
+            for path in (file.name, *self.other_names.get(file.name, ())):
+                base = posixpath.basename(path)
+                found[base] = (*found.get(base, ()), path)
         return found
+
+    @cached_property
+    def other_names(self) -> Mapping[str, tuple[str, ...]]:
+        """The paths of links that lead to a file, by its own path."""
+        found: dict[str, tuple[str, ...]] = {}
+        for alias, name in sorted(self.aliases.items()):
+            found[name] = (*found.get(name, ()), alias)
+        return found
+
+    def bases_of(self, file: File) -> frozenset[str]:
+        """The names of a file without folders, in lower case: its own, and those of links to it."""
+        paths = (file.name, *self.other_names.get(file.name, ()))
+        return frozenset(posixpath.basename(path).lower() for path in paths)
 
     @cached_property
     def reachable(self) -> frozenset[str]:
@@ -262,21 +288,21 @@ class Contents:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The paths of all files."""
-        return frozenset(file.name for file in self.files)
+        """The paths of all files, also those by links."""
+        return frozenset(file.name for file in self.files).union(self.aliases)
 
     @cached_property
     def bases(self) -> frozenset[str]:
         """The names of all files without folders, in lower case, as Windows compares them."""
-        return frozenset(file.base.lower() for file in self.files)
+        return frozenset(posixpath.basename(name).lower() for name in self.names)
 
     @cached_property
     def users(self) -> Mapping[str, frozenset[str]]:
         """The files that load a file of the package, directly or through others, with the file itself."""
         places: dict[str, set[str]] = {}
         for file, image in self.images:
-            for name in (file.base, posixpath.basename(image.soname)):
-                places.setdefault(name.lower(), set()).add(file.name)
+            for name in (*self.bases_of(file), posixpath.basename(image.soname).lower()):
+                places.setdefault(name, set()).add(file.name)
         needed: dict[str, set[str]] = {file.name: set() for file, _ in self.images}
         for file, image in self.images:
             for name in image.needed:
@@ -299,7 +325,7 @@ class Contents:
     @cached_property
     def own_libraries(self) -> frozenset[str]:
         """The names of binaries without folders, in lower case."""
-        return frozenset(file.base.lower() for file, _ in self.images)
+        return frozenset().union(*(self.bases_of(file) for file, _ in self.images))
 
     @cached_property
     def by_soname(self) -> Mapping[str, str]:
@@ -326,7 +352,7 @@ class Contents:
             rows = [(file, image) for file, image in self.images if image.format == form and image.is_linked]
             modules = self.modules & {file.name for file, _ in rows}
             used = {posixpath.basename(name).lower() for _, image in rows for name in image.needed}
-            free = (file.name for file, image in rows if not used & {file.base.lower(), image.soname.lower()})
+            free = (file.name for file, image in rows if not used & {*self.bases_of(file), image.soname.lower()})
             found[form] = modules or frozenset(free) or frozenset(file.name for file, _ in rows)
         return found
 

@@ -14,9 +14,11 @@ from typing import IO, TYPE_CHECKING
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from loadcheck.binary import is_managed, read_images, sniff
-from loadcheck.errors import InputError, UserError
+from loadcheck.containers import naming_space
+from loadcheck.errors import InputError
 from loadcheck.formats import find_format
 from loadcheck.readers.contents import Contents, File, SubjectKind, WheelName
+from loadcheck.readers.links import find_aliases, list_unfollowed
 from loadcheck.readers.numpyapi import find_numpy_use
 from loadcheck.readers.opened import find_opened
 from loadcheck.readers.package_json import SCRIPTS, find_required
@@ -93,7 +95,7 @@ def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
         source = open_source(path, kind)
         for raw in source.files():
             about_to_read(raw.name)
-            keeps_text = is_text(raw.name, raw.size)
+            keeps_text = not raw.within and is_text(raw.name, raw.size)
             file, data = _read(raw, lost.get(raw.name, ""), keep=keeps_text)
             if data is not None and file.is_native:
                 file = _with_image(file, data, markers)
@@ -104,8 +106,15 @@ def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
     except InputError as error:
         return replace(package, files=tuple(files), texts=texts, damage=error.message, damage_fix=error.advice)
     files.sort(key=lambda file: file.name)
+    aliases = find_aliases(source.links, {file.name for file in files})
     return replace(
-        package, files=tuple(files), texts=texts, problems=tuple(source.problems), links=tuple(sorted(source.links))
+        package,
+        files=tuple(files),
+        texts=texts,
+        problems=tuple(source.problems),
+        links=tuple(sorted(source.links)),
+        aliases=aliases,
+        unfollowed=list_unfollowed(source.links, aliases),
     )
 
 
@@ -146,21 +155,14 @@ def wheel_name(file_name: str) -> WheelName | None:
 
 def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
     """Read one file, and return its bytes if they are needed. Raises UserError if there is no room for them."""
-    try:
-        # In memory, since joining a list of blocks would copy it once more; a huge file is mapped from the disk.
-        with io.BytesIO() if keep or raw.size <= _MAX_IN_MEMORY else tempfile.TemporaryFile() as whole:
-            file, is_needed = _copy(raw, whole, died, keep=keep)
-            if not is_needed:
-                return file, None
-            if not isinstance(whole, io.BytesIO):
-                return file, mmap.mmap(whole.fileno(), 0, access=mmap.ACCESS_READ)
-            data = whole.getvalue()
-    except OSError as error:
-        raise UserError(
-            f"{raw.name} needs {human_size(raw.size)} of temporary space: {error.strerror}",
-            where=tempfile.gettempdir(),
-            advice="Set TMPDIR to a folder with more free space.",
-        ) from error
+    # In memory, since joining a list of blocks would copy it once more; a huge file is mapped from the disk.
+    with naming_space(raw), io.BytesIO() if keep or raw.size <= _MAX_IN_MEMORY else tempfile.TemporaryFile() as whole:
+        file, is_needed = _copy(raw, whole, died, keep=keep)
+        if not is_needed:
+            return file, None
+        if not isinstance(whole, io.BytesIO):
+            return file, mmap.mmap(whole.fileno(), 0, access=mmap.ACCESS_READ)
+        data = whole.getvalue()
     if file.is_managed:
         file = replace(file, names=helper_names(data))
     elif _is_script(raw, data[:2]):
@@ -201,6 +203,7 @@ def _copy(raw: Raw, whole: IO[bytes], died: str, *, keep: bool) -> tuple[File, b
         problem = error.message
     file = File(
         name=raw.name,
+        within=raw.within,
         size=size,
         mode=raw.mode,
         sha256=digest.hexdigest(),

@@ -1,9 +1,11 @@
-"""Opens packages, folders and single files as streams of files. Links are never followed."""
+"""Opens packages, folders and single files as streams of files, each once: links are noted, not opened."""
 
 from __future__ import annotations
 
 import os
+import posixpath
 import stat
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +42,7 @@ class _Folder(Source):
     """A folder with everything below it except packages, which are audited separately."""
 
     def files(self) -> Iterator[Raw]:
-        """The regular files, and the folders that cannot be read, whose blocks say so. Links are not followed."""
+        """The regular files, and the folders that cannot be read, whose blocks say so."""
         closed: list[OSError] = []
         for path in list_files(self._path, closed.append, self._note_link):
             if find_format(path.name) is None:
@@ -52,7 +54,12 @@ class _Folder(Source):
             yield Raw(name=self._inner(Path(error.filename)), size=0, mode=0, blocks=partial(_refuse, error))
 
     def _note_link(self, path: Path) -> None:
-        self.links.append(self._inner(path))
+        name = self._inner(path)
+        self.links[name] = ""
+        with suppress(OSError):
+            target = path.readlink()
+            if not target.is_absolute():
+                self.links[name] = posixpath.join(posixpath.dirname(name), target.as_posix())
 
     def _inner(self, path: Path) -> str:
         return path.relative_to(self._path).as_posix()
@@ -61,7 +68,7 @@ class _Folder(Source):
 def list_files(
     folder: Path, on_closed: Callable[[OSError], None], on_link: Callable[[Path], None] = lambda _path: None
 ) -> Iterator[Path]:
-    """The regular files below a folder. Links are not followed; pipes and devices are never opened.
+    """The regular files below a folder. Links, pipes and devices are never opened.
 
     `on_closed` is called for each file or folder that cannot be read, with an error that names it.
     """

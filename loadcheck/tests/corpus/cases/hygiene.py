@@ -9,7 +9,8 @@ import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
-from corpus.cases.case import Case, bare, contents, good, made_by, shared, wheel
+from corpus.cases.case import Case, bare, contents, good, made_by, nupkg, shared, wheel
+from corpus.packages import write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from corpus.packages import Bench
 
 LIB = "latenn/liblatenn.so"
+AAR, LIB_IN_AAR = "runtimes/android/native/latenn.aar", "jni/arm64-v8a/liblatenn.so"
 JAVA_CLASS = bytes.fromhex("cafebabe 00000034 0010 0a") + bytes(100)
 KEY = b"-----BEGIN " + b"RSA PRIVATE KEY-----\nnot a key\n"
 
@@ -198,6 +200,11 @@ def android_nupkg(bench: Bench, page: int):
 
 
 @made_by
+def aar(bench: Bench, page: int) -> bytes:
+    return write(bench.folder / "x.aar", {LIB_IN_AAR: android(page)(bench)}).read_bytes()
+
+
+@made_by
 def program(bench: Bench, flags: int):
     """A program whose stack has these flags: 7 with PF_X."""
     data = bench.compiler.program("int main(void) { return 0; }\n").read_bytes()
@@ -321,4 +328,6 @@ CASES = [
       for folder, target in (("jni/armeabi-v7a", "arm-linux-musleabihf"), ("armeabi", "arm-linux-musleabihf"),
                              ("jniLibs/x86", "x86-linux"))),
     Case("LB612", "debug information", wheel({LIB: debug}), whole, at=f"!{LIB}", says=".debug_info", severity="note"),
+    Case("LB117", "pages of 4 KB in an AAR in a nupkg", nupkg({AAR: aar(4096)}), nupkg({AAR: aar(16384)}),
+         at=f"!{AAR}/{LIB_IN_AAR}", says="aligned to 4096 bytes", severity="warning"),
 ]  # fmt: skip

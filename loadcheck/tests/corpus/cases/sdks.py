@@ -176,6 +176,7 @@ WINDOWS_ROWS = [
 OF_FOLDER = 'get_filename_component(_here "${CMAKE_CURRENT_LIST_FILE}" DIRECTORY)\ninclude("${_here}'
 NEWER = ('"libx.so"', '"libx.so.1"')
 LINKED = sdk(links=[("lib/libx.so.1", "libx.so")], **{CONFIG_FILE: CONFIG.replace(*NEWER)})
+IN_LIB64 = {CONFIG_FILE: CONFIG.replace("/lib/libx.so", "/lib64/libx.so")}
 CASES = [
     *(Case(code=code, what=what, bad=bad, good=sdk(), at=at, says=says) for code, what, bad, at, says in ROWS),
     *(Case(code="LB433", what=what, bad=windows(bad), good=windows(implib()), at=at, says=says)
@@ -193,4 +194,8 @@ CASES = [
          at=AT_CMAKE, says="1"),
     Case(code="LB431", what="a header that another one includes", bad=headers("c/y.h"), good=headers("b/y.h"),
          at=f"{LINUX}!x/include/x.h", says="../b/y.h", severity="warning"),
+    Case(code="LB431", what="a SONAME that is a link to a missing file", good=LINKED, at=AT_CMAKE, says="libx.so.1",
+         bad=sdk(links=[("lib/libx.so.1", "libx.so.2")], **{CONFIG_FILE: CONFIG.replace(*NEWER)})),
+    Case(code="LB431", what="a library in a folder that is a link", good=sdk(**IN_LIB64, links=[("lib64", "lib")]),
+         bad=sdk(**IN_LIB64, links=[("lib64", "library")]), at=AT_CMAKE, says="lib64/libx.so"),
 ]  # fmt: skip

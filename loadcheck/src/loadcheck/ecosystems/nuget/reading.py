@@ -65,7 +65,7 @@ def _find_twin_facts(package: Contents) -> TwinFacts | None:
     native: NativeFiles = {}
     for file in package.native:
         rid, _ = native_place(file.name)
-        if rid:
+        if rid and not file.within:
             native.setdefault(rid, {})[file.base] = (package.subject(file.name), file.sha256)
     read = readable_nuspec(package)
     file_name = package.path.name
@@ -112,7 +112,7 @@ KINDS = (
         kind="nupkg",
         is_text=_is_text,
         find_project=lambda package: whole_id(nupkg_id(package.path.name)),
-        find_rid=lambda _package, file: rid_folder(file.name),
+        find_rid=lambda _package, file: "" if file.within else rid_folder(file.name),
         find_twin_facts=_find_twin_facts,
         find_description=_find_description,
     ),

@@ -68,10 +68,10 @@ def _is_inside(path: str, top: str) -> bool:
 def names_missing(package: Contents) -> Hits:
     """CMake and the linker cannot use a file that the archive lacks.
 
-    The archive also needs a file named like the SONAME: the linker writes that name into programs, and the system's
-    loader looks for it when a program starts.
+    The archive also needs a file named like the SONAME, or a symbolic link that leads to one in a tar archive: the
+    linker writes that name into programs, and the system's loader looks for it when a program starts.
     """
-    names = package.names.union(package.links)
+    names = package.names
     folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
     bases = {posixpath.basename(name) for name in names}
     top = package.top

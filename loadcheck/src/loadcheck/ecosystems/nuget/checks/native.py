@@ -1,15 +1,17 @@
-"""Checks LB401, LB403, LB409 and LB701: where a nupkg has its native files, and whether NuGet finds them there."""
+"""Checks LB401, LB403, LB409, LB701 and LB703: where a nupkg has its native files, and where NuGet takes them from."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from loadcheck.ecosystems.nuget.reading import native_place, rid_folder
 from loadcheck.engine.platforms import data
 from loadcheck.engine.registry import Hit, Hits, check
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
     from loadcheck.readers.contents import Contents, File
 
 _OTHER_PLACES = ("build/", "buildtransitive/", "buildmultitargeting/", "tools/", "analyzers/", "msbuild/")
@@ -31,7 +33,7 @@ def nested_native(package: Contents) -> Hits:
 
     A library that looks for a file in a subfolder does not find it, and files with the same name overwrite each other.
     """
-    for file in package.files:
+    for file in package.stored:
         rid, rest = native_place(file.name)
         if rid and "/" in rest and not _is_bundle(rest):
             text = f"is in a subfolder of native/: applications for one RID get it as {file.base}"
@@ -59,10 +61,10 @@ def managed_native_case(package: Contents) -> Hits:
     of the native library.
     """
     managed: dict[str, File] = {}
-    for file in package.files:
+    for file in package.stored:
         if file.name.startswith(("lib/", "ref/")) and file.base.lower().endswith((".dll", ".exe")):
             managed.setdefault(file.base.casefold(), file)
-    for file in package.files:
+    for file in package.stored:
         rid, _ = native_place(file.name)
         twin = managed.get(file.base.casefold())
         if rid and twin is not None:
@@ -86,7 +88,7 @@ def native_misplaced(package: Contents) -> Hits:
     """
     for file in package.native:
         rid, _ = native_place(file.name)
-        if not rid and not file.name.lower().startswith(_OTHER_PLACES):
+        if not rid and not file.within and not file.name.lower().startswith(_OTHER_PLACES):
             yield Hit(inner=file.name, message="is a native file outside runtimes/<rid>/native/")
 
 
@@ -105,7 +107,7 @@ def not_found(package: Contents) -> Hits:
     Since .NET 8, it also ignores folders for a distribution or an OS version, unless a project sets UseRidGraph.
     """
     # The first file of each RID.
-    places = {rid: file.name for file in reversed(package.files) if (rid := rid_folder(file.name))}
+    places = {rid: file.name for file in reversed(package.stored) if (rid := rid_folder(file.name))}
     for rid, inner in places.items():
         verdict, seen = _judge(rid), (f"runtimes/{rid}/",)
         if verdict == "not portable":
@@ -134,3 +136,96 @@ def _portable(rid: str) -> str:
     first = re.split(r"[.\-\d]", system or rid)[0]
     name = first if first in ("win", "osx", "android", "ios") else "linux-musl" if first == "alpine" else "linux"
     return f"{name}-{arch}" if arch in data().rid_archs else name
+
+
+class _Neighbour(NamedTuple):
+    """A system with another C library, for which .NET takes files for glibc if a package has none nearer."""
+
+    name: str
+    nearer: tuple[str, ...]
+    """Its RIDs, from the nearest: as .NET's PortableRuntimeIdentifierGraph.json (dotnet/runtime) imports them."""
+    processors: tuple[str, ...] = ()
+    """Those of its devices; () for all. Only emulators of Android have others."""
+
+
+_NEIGHBOURS = (
+    _Neighbour("Alpine", ("linux-musl-{}", "linux-musl")),
+    _Neighbour("Android", ("android-{}", "android", "linux-bionic-{}", "linux-bionic"), ("arm", "arm64")),
+)
+_EMPTY = "_._"
+"""NuGet's name for the only file of a folder that has nothing on purpose."""
+
+
+@check(
+    "LB703",
+    "Library for glibc that .NET gives to Alpine or Android",
+    "note",
+    because="Applications build on these systems, and fail when they load the library. The finding is a note, because "
+    "you may not support them, and a warning if the package has files for the system with another processor.",
+    kinds=("nupkg",),
+    example="runtimes/linux-x64/native/liblatenn.so, without runtimes/linux-musl-x64",
+    fix="Build the library for the system and add it under the system's own RID.",
+)
+def glibc_falls_back(package: Contents) -> Hits:
+    """.NET takes the files of the nearest RID that the package has, and a RID's neighbours include other C libraries.
+
+    By the RID graph, `linux-musl-x64` (Alpine) imports `linux-x64`, and `android-arm64` imports `linux-bionic-arm64`,
+    which imports `linux-arm64`. So a package without files for these systems gives them those for glibc, and neither
+    restore nor build warns. .NET takes all files from one RID: a file that only `linux-x64` has is missing where
+    `linux-musl-x64` has others.
+    """
+    bases: dict[str, set[str]] = {}
+    for file in package.files:
+        bases.setdefault(native_place(file.name)[0], set()).add(file.base)
+    for_glibc: dict[str, list[File]] = {}
+    for file, image in package.images:
+        system, _, processor = (rid := native_place(file.name)[0]).partition("-")
+        if image.libc == "glibc" and system == "linux" and processor in data().rid_archs and not file.within:
+            for_glibc.setdefault(rid, []).append(file)
+    for neighbour in _NEIGHBOURS:
+        yield from _find_fallbacks(neighbour, bases, for_glibc)
+    yield from _find_left_out(bases, for_glibc)
+
+
+def _find_fallbacks(
+    neighbour: _Neighbour, bases: Mapping[str, Collection[str]], for_glibc: Mapping[str, Sequence[File]]
+) -> Hits:
+    """The RIDs for glibc that a system falls back to, in one finding."""
+    taken: dict[str, str] = {}
+    for rid in for_glibc:
+        processor = rid.rpartition("-")[2]
+        nearer = [form.format(processor) for form in neighbour.nearer]
+        if bases.keys().isdisjoint(nearer) and processor in (neighbour.processors or (processor,)):
+            taken[rid] = nearer[0]
+    if not taken:
+        return
+    rid, own = next(iter(taken.items()))
+    starts = tuple(form.removesuffix("-{}") for form in neighbour.nearer)
+    file = for_glibc[rid][0]
+    yield Hit(
+        cause=neighbour.name,
+        names=tuple(taken),
+        inner=file.name,
+        message=f"is for glibc, but .NET gives it to {neighbour.name}, too: the package has nothing for {own}",
+        evidence=tuple(f"{own} falls back to runtimes/{rid}/native/" for rid, own in taken.items()),
+        fix=f"Add a library for {neighbour.name} in runtimes/{own}/native/, or document that the package does not "
+        f"support {neighbour.name}.",
+        severity="warning" if any(rid.startswith(starts) for rid in bases) else "note",
+    )
+
+
+def _find_left_out(bases: Mapping[str, Collection[str]], for_glibc: Mapping[str, Sequence[File]]) -> Hits:
+    """Libraries for glibc that Alpine lacks, since .NET takes all files from another RID."""
+    for rid, files in for_glibc.items():
+        own = rid.replace("linux-", "linux-musl-")
+        nearest = next((near for near in (own, "linux-musl") if near in bases), "")
+        lacking = [file for file in files if nearest and file.base not in bases[nearest]]
+        if lacking and bases[nearest] != {_EMPTY}:
+            yield Hit(
+                cause=f"left out of {own}",
+                names=tuple(file.base for file in lacking),
+                inner=lacking[0].name,
+                message=f"is not in runtimes/{nearest}/native/, from which alone .NET takes files on Alpine",
+                evidence=tuple(f"missing: runtimes/{nearest}/native/{file.base}" for file in lacking),
+                fix=f"Add a build for musl to runtimes/{nearest}/native/, if applications on Alpine need the library.",
+            )

@@ -29,7 +29,7 @@ _PSMDCP = "package/services/metadata/core-properties/"
 )
 def opc_broken(package: Contents) -> Hits:
     """A nupkg is an OPC package. Tools that read it as one find no file that its parts do not name or give a type."""
-    names = package.names
+    names = {file.name for file in package.stored}
     try:
         defaults, overrides = content_types(package)
         targets = relationships(package)
@@ -69,7 +69,7 @@ def opc_broken(package: Contents) -> Hits:
 )
 def nuspec_broken(package: Contents) -> Hits:
     """NuGet reads the nuspec first. An archive that does not have exactly one nuspec at its root is not a package."""
-    names = [file.name for file in package.files if file.name.lower().endswith(".nuspec")]
+    names = [file.name for file in package.stored if file.name.lower().endswith(".nuspec")]
     root = [name for name in names if "/" not in name]
     if len(root) != 1:
         text = f"has {plural(len(root), '.nuspec file')} at the root, but needs exactly 1"

@@ -56,7 +56,7 @@ def build_file_ignored(package: Contents) -> Hits:
         return
     package_id = nuspec_file[1].fields.get("id", "")
     names_by_folder: dict[tuple[str, str], list[str]] = {}
-    for file in package.files:
+    for file in package.stored:
         match = _BUILD_FILE.fullmatch(file.name)
         if match:
             names_by_folder.setdefault((match[1], match[3].lower()), []).append(match[2])
@@ -80,7 +80,7 @@ def build_file_ignored(package: Contents) -> Hits:
 )
 def symbols_refused(package: Contents) -> Hits:
     """The symbol server accepts portable PDBs of managed code, and refuses a package that contains anything else."""
-    for file in package.files if package.is_symbols else ():
+    for file in package.stored if package.is_symbols else ():
         name = file.name.lower()
         if not name.endswith(_OF_SYMBOLS) and file.name != "[Content_Types].xml":
             yield Hit(cause="kind", inner=file.name, message="is not allowed in a symbol package")
@@ -104,7 +104,7 @@ def build_path_lacking(package: Contents) -> Hits:
     The application builds, but does not find the library when it runs. A missing path without a wildcard breaks the
     build of every project that uses the package.
     """
-    names = [file.name.lower() for file in package.files]
+    names = [file.name.lower() for file in package.stored]
     for inner, data in sorted(package.texts.items()):
         if not inner.lower().startswith(BUILD_FOLDERS):
             continue
@@ -162,7 +162,7 @@ def refused_by_feed(package: Contents) -> Hits:
     """
     size = package.path.stat().st_size
     if size > FEED_LIMIT:
-        largest = sorted(package.files, key=lambda file: -file.size)[:3]
+        largest = sorted(package.stored, key=lambda file: -file.size)[:3]
         yield Hit(
             cause="size",
             message=f"is {human_size(size)}, but NuGet's public feed accepts at most {human_size(FEED_LIMIT)}",

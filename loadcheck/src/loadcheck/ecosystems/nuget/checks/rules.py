@@ -80,7 +80,7 @@ def nuget_rule_broken(package: Contents) -> Hits:
 
 
 def _find_broken(package: Contents, spec: ParsedNuspec) -> Broken:
-    names = [file.name for file in package.files]
+    names = [file.name for file in package.stored]
     for code, (pattern, message) in _MISPLACED.items():
         wrong = re.compile(pattern, re.IGNORECASE | re.DOTALL)
         yield from ((code, "", name, message) for name in names if wrong.fullmatch(name))
@@ -120,7 +120,7 @@ def _find_refused_texts(package: Contents, spec: ParsedNuspec) -> Broken:
         yield "NU5045", "", "", f"the icon {icon} does not end with .png, .jpg or .jpeg"
     if posixpath.splitext(readme)[1].lower() not in ("", ".md"):
         yield "NU5038", "", "", f"the readme {readme} does not end with .md"
-    sizes = {file.name: file.size for file in package.files}
+    sizes = {file.name: file.size for file in package.stored}
     license_ = spec.fields.get("license", "") if spec.license_type == "file" else ""
     named_files = (
         ("icon", icon, "NU5046", "NU5047"), ("readme", readme, "NU5039", "NU5040"), ("license", license_, "NU5030", "")

@@ -38,7 +38,7 @@ def sdist_build_system(package: Contents) -> Hits:
     if "PKG-INFO" not in names:
         return  # an archive, but not an sdist
     if f"{top}/pyproject.toml" in package.links:
-        yield Skip(reason="pyproject.toml is a link, which loadcheck does not follow")
+        yield Skip(reason="pyproject.toml is a link, which loadcheck does not read")
         return
     setup, project = "setup.py" in names, "pyproject.toml" in names
     ours = "latebind.toml" in names
