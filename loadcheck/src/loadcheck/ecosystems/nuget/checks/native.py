@@ -146,11 +146,13 @@ class _Neighbour(NamedTuple):
     """Its RIDs, from the nearest: as .NET's PortableRuntimeIdentifierGraph.json (dotnet/runtime) imports them."""
     processors: tuple[str, ...] = ()
     """Those of its devices; () for all. Only emulators of Android have others."""
+    is_expected: bool = True
+    """Whether libraries for Linux are expected to work there, too, even if the package has none for the system."""
 
 
 _NEIGHBOURS = (
     _Neighbour("Alpine", ("linux-musl-{}", "linux-musl")),
-    _Neighbour("Android", ("android-{}", "android", "linux-bionic-{}", "linux-bionic"), ("arm", "arm64")),
+    _Neighbour("Android", ("android-{}", "android", "linux-bionic-{}", "linux-bionic"), ("arm", "arm64"), False),
 )
 _EMPTY = "_._"
 """NuGet's name for the only file of a folder that has nothing on purpose."""
@@ -161,7 +163,7 @@ _EMPTY = "_._"
     "Library for glibc that .NET gives to Alpine or Android",
     "note",
     because="Applications build on these systems, and fail when they load the library. The finding is a note, because "
-    "you may not support them, and a warning if the package has files for the system with another processor.",
+    "you may not support Alpine, and a warning if the package has files for the system with another processor.",
     kinds=("nupkg",),
     example="runtimes/linux-x64/native/liblatenn.so, without runtimes/linux-musl-x64",
     fix="Build the library for the system and add it under the system's own RID.",
@@ -171,8 +173,8 @@ def glibc_falls_back(package: Contents) -> Hits:
 
     By the RID graph, `linux-musl-x64` (Alpine) imports `linux-x64`, and `android-arm64` imports `linux-bionic-arm64`,
     which imports `linux-arm64`. So a package without files for these systems gives them those for glibc, and neither
-    restore nor build warns. .NET takes all files from one RID: a file that only `linux-x64` has is missing where
-    `linux-musl-x64` has others.
+    restore nor build warns. Android is judged only if the package has files for another of its processors. .NET takes
+    all files from one RID: a file that only `linux-x64` has is missing where `linux-musl-x64` has others.
     """
     bases: dict[str, set[str]] = {}
     for file in package.files:
@@ -197,10 +199,11 @@ def _find_fallbacks(
         nearer = [form.format(processor) for form in neighbour.nearer]
         if bases.keys().isdisjoint(nearer) and processor in (neighbour.processors or (processor,)):
             taken[rid] = nearer[0]
-    if not taken:
+    starts = tuple(form.removesuffix("-{}") for form in neighbour.nearer)
+    is_promised = any(rid.startswith(starts) for rid in bases)
+    if not taken or not (is_promised or neighbour.is_expected):
         return
     rid, own = next(iter(taken.items()))
-    starts = tuple(form.removesuffix("-{}") for form in neighbour.nearer)
     file = for_glibc[rid][0]
     yield Hit(
         cause=neighbour.name,
@@ -210,7 +213,7 @@ def _find_fallbacks(
         evidence=tuple(f"{own} falls back to runtimes/{rid}/native/" for rid, own in taken.items()),
         fix=f"Add a library for {neighbour.name} in runtimes/{own}/native/, or document that the package does not "
         f"support {neighbour.name}.",
-        severity="warning" if any(rid.startswith(starts) for rid in bases) else "note",
+        severity="warning" if is_promised else "note",
     )
 
 
