@@ -13,7 +13,7 @@ from corpus.cases.linkage import odd, with_odd
 from loadcheck.cli import choose_checks, declare_audit, main
 from loadcheck.configuration import Configuration, read_configuration
 from loadcheck.engine.catalog import own_checks
-from loadcheck.engine.policy import Policy
+from loadcheck.engine.policy import Choice, Policy, Waiver
 from loadcheck.errors import InputError
 from loadcheck.reports.render import audit_schema
 
@@ -44,10 +44,10 @@ def below_tool(text):
     return "[tool.loadcheck]\n" + text.replace("[[", "[[tool.loadcheck.")
 
 
-def choose(*options):
+def choose(*options, policy=None):
     parser = argparse.ArgumentParser()
     declare_audit(parser)
-    return choose_checks(Policy(), parser.parse_args(options))
+    return choose_checks(policy or Policy(), parser.parse_args(options))
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,27 @@ def test_the_configuration_decides_and_options_take_precedence(project, text, op
 
 
 @pytest.mark.parametrize(
+    ("text", "choice", "fail_on", "waived"),
+    [
+        ("", "--profile loads --ignore LB5", "never", ["LB601"]),
+        ('profile = "all"', "--profile all --ignore LB5", "never", ["LB601"]),
+        ('ignore = ["LB612"]\nfail_on = "error"', "--profile loads --ignore LB5,LB612", "error", ["LB601"]),
+        (WAIVER.format("LB611"), "--profile loads --ignore LB5", "never", ["LB601", "LB611"]),
+    ],
+)
+def test_the_configuration_takes_precedence_over_the_rules_of_latebind(project, text, choice, fail_on, waived):
+    (project / "loadcheck.toml").write_text(text)
+    waivers = (Waiver(code="LB601", subject="*", reason="r"),)
+
+    rules = Policy(choice=Choice(profile="loads", ignore=("LB5",)), fail_on="never", waivers=waivers)
+    policy = choose(policy=rules)
+
+    assert str(policy.choice).partition(":")[0] == choice
+    assert policy.fail_on == fail_on
+    assert [waiver.code for waiver in policy.waivers] == waived
+
+
+@pytest.mark.parametrize(
     ("files", "profile"),
     [
         ({}, None),
@@ -103,7 +124,7 @@ def test_the_configuration_decides_and_options_take_precedence(project, text, op
         ({"../pyproject.toml": '[tool.loadcheck]\nprofile = "loads"'}, None),
     ],
 )
-def test_the_nearest_file_of_the_repository_counts(project, tmp_path_factory, files, profile):
+def test_the_nearest_file_of_the_repository_counts(project, files, profile):
     outside = [project / name for name in files if name.startswith("..")]
     for name, text in files.items():
         (project / name).write_text(text)
