@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_reported_whatever_is_chosen(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--select", "LB30S"], "--select: LB30S matches no check\n  Did you mean LB30"),
+        (["--select", "LB3O8"], "--select: LB3O8 matches no check\n  Did you mean LB308, Newer macOS"),
         (["--ignore", "LB611,XY1"], "--ignore: XY1 matches no check\n  Did you mean LB1?"),
         (["--select", "LB3", "--ignore", "LB3"], "none that is installed judges a package\n  Choose others."),
     ],

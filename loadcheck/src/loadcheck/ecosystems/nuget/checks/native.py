@@ -152,7 +152,9 @@ class _Neighbour(NamedTuple):
 
 _NEIGHBOURS = (
     _Neighbour("Alpine", ("linux-musl-{}", "linux-musl")),
-    _Neighbour("Android", ("android-{}", "android", "linux-bionic-{}", "linux-bionic"), ("arm", "arm64"), is_expected=False),
+    _Neighbour(
+        "Android", ("android-{}", "android", "linux-bionic-{}", "linux-bionic"), ("arm", "arm64"), is_expected=False
+    ),
 )
 _EMPTY = "_._"
 """NuGet's name for the only file of a folder that has nothing on purpose."""
