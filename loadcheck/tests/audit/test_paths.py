@@ -1,3 +1,4 @@
+import json
 import os
 import struct
 import sys
@@ -288,7 +289,9 @@ def test_a_binary_that_is_too_large_is_an_error_and_is_not_read(tmp_path):
 
 @pytest.mark.parametrize("label", ["x8664v3", "cuda_13.0"])
 def test_the_label_of_a_wheel_variant_is_no_error(bench, label):
-    wheel = bench.wheel()[0]
+    described = {"default-priorities": {}, "providers": {}, "variants": {label: {}}}
+    files = {"latenn/data.txt": b"x", "latenn-1.0.dist-info/variant.json": json.dumps(described).encode()}
+    wheel = bench.wheel(files)[0]
     variant = wheel.rename(wheel.with_name(f"{wheel.stem}-{label}.whl"))
     assert not [finding for finding in audit_here([variant]).findings if finding.severity == "error"]
     bad = variant.rename(wheel.with_name(f"{wheel.stem}-UPPER.whl"))
