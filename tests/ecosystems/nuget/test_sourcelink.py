@@ -8,11 +8,11 @@ import pytest
 
 from latebind.ecosystems.nuget.managed import SOURCES, source_link
 from tests.ecosystems.nuget.test_managed import build as build_managed
-from tests.native.test_commit import git
 from tests.support.client import CONFIG, edit, member, write_client, write_files
 from tests.support.dotnet_reader import PROJECT
 from tests.support.needs import dotnet_environment
 from tests.support.running import assert_success
+from tests.system.test_git import git
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 RAW = f"https://raw.githubusercontent.com/me/tiny/{HASH}"
