@@ -77,5 +77,5 @@ def test_every_folder_of_tests_is_collected(pytestconfig):
     passed_over = pytestconfig.getini("norecursedirs")
     modules = [path.relative_to(ROOT) for folder in TOGETHER for path in (ROOT / folder).rglob("test_*.py")]
     folders = {part for path in modules for part in path.parts[:-1]}
-    assert "build" in folders
+    assert "native" in folders
     assert not [name for name in folders if any(fnmatch(name, pattern) for pattern in passed_over)]
