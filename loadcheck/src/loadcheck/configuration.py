@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from loadcheck.engine.baseline import DECODE_ERRORS
 from loadcheck.engine.policy import Waiver
 from loadcheck.errors import InputError
 from loadcheck.model import FailOn, Profile
@@ -62,7 +63,7 @@ def read_configuration(folder: Path) -> Configuration:
 def _decode(path: Path) -> Any:
     try:
         return msgspec.toml.decode(path.read_bytes())
-    except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
+    except (*DECODE_ERRORS, OSError) as error:
         raise InputError(f"cannot be read: {error}", where=str(path), advice="Correct the file.") from error
 
 

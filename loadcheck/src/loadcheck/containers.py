@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from loadcheck.archive import ArchiveProblemKind
 
+_BLOCK = 1 << 20
+_BOMB = 4 * 1024**3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raw:
@@ -118,10 +121,6 @@ def naming_space(raw: Raw) -> Iterator[None]:
             where=tempfile.gettempdir(),
             advice="Set TMPDIR to a folder with more free space.",
         ) from error
-
-
-_BLOCK = 1 << 20
-_BOMB = 4 * 1024**3
 
 
 class Tar(Source):

@@ -53,7 +53,6 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        default=None,
         help="fail also for what is undecided, because a requirement that decides it was not read",
     )
     parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write all findings to FILE, as a baseline")
@@ -90,7 +89,7 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configure
         policy,
         choice=choice,
         fail_on=arguments.fail_on or configured.fail_on or policy.fail_on,
-        is_strict=bool(arguments.strict) or configured.strict or policy.is_strict,
+        is_strict=arguments.strict or configured.strict or policy.is_strict,
         resolve=(configured.resolve or policy.resolve) if arguments.resolve is None else arguments.resolve,
         waivers=(*policy.waivers, *configured.waivers),
     )

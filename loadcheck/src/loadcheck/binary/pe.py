@@ -14,7 +14,6 @@ from loadcheck.binary.pefile import PeFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 # As wheel platform tags spell them. Files with code for two processors are marked AMD64 or ARM64.
 ARCHS = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
 _HYBRID = {"x86_64": "arm64ec", "aarch64": "arm64x"}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from loadcheck.engine.policy import Choice
     from loadcheck.model import AuditReport, Finding
 
-_DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """Another form or syntax, another encoding, and values that are nested thousands of levels deep."""
 _KEY, _FORMAT = "loadcheck_baseline", 1
 
@@ -53,7 +53,7 @@ def read_baseline(path: Path) -> Baseline:
         file = msgspec.json.decode(path.read_bytes(), type=_File)
     except OSError as error:
         raise InputError(f"the baseline cannot be read: {error.strerror}", where=str(path), advice=advice) from error
-    except _DECODE_ERRORS as error:
+    except DECODE_ERRORS as error:
         raise InputError(f"is not a baseline of loadcheck: {error}", where=str(path), advice=advice) from error
     if file.loadcheck_baseline != _FORMAT:
         text = (

@@ -7,7 +7,6 @@ import io
 import mmap
 import re
 import tempfile
-from contextlib import suppress
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
@@ -121,15 +120,9 @@ def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
 def variant_label(file_name: str) -> str:
     """The label of a wheel variant in a file's name (PEP 825); "" for other names."""
     match = _VARIANT.fullmatch(file_name)
-    if match is None:
+    if match is None or _parse_name(file_name):  # then the last part is the platform
         return ""
-    with suppress(InvalidWheelFilename):
-        parse_wheel_filename(file_name)
-        return ""  # the last part is the platform, and the one before a build number or a tag
-    with suppress(InvalidWheelFilename):
-        parse_wheel_filename(f"{match['plain']}.whl")
-        return match["label"]
-    return ""
+    return match["label"] if _parse_name(f"{match['plain']}.whl") else ""
 
 
 def wheel_name(file_name: str) -> WheelName | None:
@@ -137,12 +130,14 @@ def wheel_name(file_name: str) -> WheelName | None:
 
     The label of a wheel variant, after the platform (PEP 825), is left out.
     """
-    plain = _VARIANT.sub(r"\g<plain>.whl", file_name)
-    for name in (file_name, plain):
-        with suppress(InvalidWheelFilename):
-            project, version, _, tags = parse_wheel_filename(name)
-            break
-    else:
+    return _parse_name(file_name) or _parse_name(_VARIANT.sub(r"\g<plain>.whl", file_name))
+
+
+def _parse_name(file_name: str) -> WheelName | None:
+    """The parts of a name without a label; None if it is not a valid one."""
+    try:
+        project, version, _, tags = parse_wheel_filename(file_name)
+    except InvalidWheelFilename:
         return None
     return WheelName(
         project=project,

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from packaging.version import Version
+from packaging.version import parse
 
+from loadcheck.binary.floors import numeric, version_text
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import list_ranges
-from loadcheck.engine.wording import first, some
+from loadcheck.engine.wording import first, name_newest, some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
 
     from loadcheck.binary import Image
+    from loadcheck.binary.floors import Version
     from loadcheck.readers.contents import Contents
 
 _OF_TORCH = re.compile(r"_ZT?[IVSTN]?N?K?(3c10|2at|5torch)\d|\?.*@(c10|at|torch)@@")
@@ -46,13 +48,16 @@ def torch_open(package: Contents, image: Image) -> Hits:
     The functions of its C shim, by which headers of the stable ABI call torch, stay, and each has a first version
     (docs.pytorch.org, "LibTorch Stable ABI"). Code that uses them alone needs no other C++ names of torch.
     """
+    ranges = list_ranges(package, "torch")
+    if not ranges:
+        return
     used = {symbol.name for symbol in image.imports if symbol.kind != "weak"}
     unstable = sorted(name for name in used if _OF_TORCH.match(name))
     shim = {name: since for name in sorted(used) if (since := _read_first_versions().get(name))}
-    for minor, versions in sorted(list_ranges(package, "torch").items()) if unstable or shim else ():
+    for minor, versions in sorted(ranges.items()) if unstable or shim else ():
         admitted, what = _list_minors(versions), f"torch{versions}"
-        seen = f"with CPython 3.{minor}, {what} admits {_text(admitted[0])} and later" if admitted else ""
-        late = [name for name, since in shim.items() if admitted and since > admitted[0]]
+        seen = f"with CPython 3.{minor}, {what} admits {version_text(admitted[0])} and later" if admitted else ""
+        late = {name: since for name, since in shim.items() if admitted and since > admitted[0]}
         if unstable and len(admitted) > 1:
             yield Hit(
                 cause=f"unstable {what}",
@@ -62,14 +67,13 @@ def torch_open(package: Contents, image: Image) -> Hits:
                 severity="error" if str(versions) else "warning",
             )
         elif late:
-            newest = max(shim[name] for name in late)
+            newest_names, newest = name_newest(late)
             yield Hit(
                 cause=f"shim {what}",
                 names=tuple(late),
-                message=f"uses {first([name for name in late if shim[name] == newest])}, new in torch {_text(newest)}, "
-                f"but the wheel requires {what}",
-                evidence=(seen, *some([f"{name} is new in {_text(shim[name])}" for name in late])),
-                fix=f"Require torch>={_text(newest)}, or set TORCH_TARGET_VERSION to the oldest that you require.",
+                message=f"uses {newest_names}, new in torch {newest}, but the wheel requires {what}",
+                evidence=(seen, *some([f"{name} is new in {version_text(since)}" for name, since in late.items()])),
+                fix=f"Require torch>={newest}, or set TORCH_TARGET_VERSION to the oldest that you require.",
                 severity="error" if str(versions) else "warning",
             )
         else:
@@ -78,25 +82,18 @@ def torch_open(package: Contents, image: Image) -> Hits:
 
 
 @cache
-def _read_first_versions() -> Mapping[str, tuple[int, int]]:
+def _read_first_versions() -> Mapping[str, Version]:
     """The functions of torch's C shim that came after it, each with its first minor release."""
     table = msgspec.toml.decode((Path(__file__).parents[3] / "tables" / "torch.toml").read_bytes())
-    return {name: _release(version) for version, names in table.items() for name in names}
+    return {name: numeric(version) for version, names in table.items() for name in names}
 
 
-def _release(text: str) -> tuple[int, int]:
-    major, minor = text.split(".")
-    return int(major), int(minor)
-
-
-def _text(release: tuple[int, int]) -> str:
-    return f"{release[0]}.{release[1]}"
-
-
-def _list_minors(versions: SpecifierSet) -> list[tuple[int, int]]:
+def _list_minors(versions: SpecifierSet) -> list[Version]:
     """The minor releases of torch of which the range admits a version, from 1.13 on; none is known to be the last."""
     return [
         release
         for release in ((1, 13), *((2, minor) for minor in range(_MOST)))
-        if any(versions.contains(Version(f"{_text(release)}.{patch}"), prereleases=True) for patch in range(_PATCHES))
+        if any(
+            versions.contains(parse(f"{version_text(release)}.{patch}"), prereleases=True) for patch in range(_PATCHES)
+        )
     ]
