@@ -9,6 +9,7 @@ in it in turn, without a clock or a network. Exit status: 0, or that of the firs
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -51,7 +52,7 @@ SHARDS = (
     Shard("adopt", "tests", ("tests/adopt", "-m", _SLOW)),
     Shard("slow", "tests", (*_OTHERS, "-m", _SLOW)),
     Shard("libraries", "libraries"),
-    Shard("minimums", "minimums", nox=("--force-python", "3.10")),
+    Shard("minimums", "minimums", nox=("--force-python", "3.10", "--error-on-missing-interpreters")),
 )
 """Each test with one of these marks is in exactly one shard, which a test checks."""
 
@@ -81,6 +82,16 @@ def describe(ledger: dict[str, tuple[str, int]]) -> str:
     return ", ".join(f"{shard.name} {ledger.get(shard.name, ('never', 0))[0]}" for shard in SHARDS)
 
 
+def choose_pythons() -> dict[str, str]:
+    """The variable with which pyenv's programs start every Python that pyenv has, this one first; none without pyenv."""
+    try:
+        listed = subprocess.check_output(["pyenv", "versions", "--bare", "--skip-aliases"], text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    here = "{}.{}.{}".format(*sys.version_info)
+    return {"PYENV_VERSION": ":".join(sorted(listed.split(), key=lambda version: version != here))}
+
+
 def _git(*arguments: str) -> str:
     command = ["git", "-C", str(ROOT), *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
@@ -100,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = [shard for shard in SHARDS if shard.name in parsed.names] or [choose_oldest(ledger)]
     for shard in () if parsed.list else chosen:
         print(f"Shard {shard.name}: {' '.join(shard.command[1:])}", flush=True)
-        status = subprocess.call(shard.command, cwd=ROOT)
+        status = subprocess.call(shard.command, cwd=ROOT, env=dict(os.environ, **choose_pythons()))
         if status:
             print(f"Shard {shard.name} failed.")
             return status

@@ -86,6 +86,15 @@ def test_a_shard_that_fails_is_not_recorded(ledger, monkeypatch, capfd):
     assert "Shard loader passed. Commit green.toml.\n" in capfd.readouterr().out
 
 
+@pytest.mark.slow
+def test_a_python_that_is_not_here_is_no_success():
+    nox = [sys.executable, "noxfile.py", "-s", "minimums"]
+    options = ["3.99" if option == "3.10" else option for option in SHARDS[-1].nox]
+    ended = subprocess.run([*nox, *options], cwd=ROOT, check=False, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert "Python interpreter 3.99 not found" in ended.stderr
+
+
 def test_a_name_that_no_shard_has_is_refused(capsys):
     with pytest.raises(SystemExit) as ended:
         shards.main(["nativ"])
