@@ -35,7 +35,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ignore: tuple[str, ...] = ()
     fail_on: FailOn | None = None
     strict: bool = False
-    resolve: bool = False
+    resolve: bool | None = None
     waive: tuple[_Waiver, ...] = ()
 
     @property
@@ -45,7 +45,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_configuration(folder: Path) -> Configuration:
-    """What the loadcheck.toml or else the pyproject.toml of a folder says.
+    """What the loadcheck.toml of a folder says, or else `[tool.loadcheck]` of its pyproject.toml.
 
     Without either, the nearest folder above it in the same repository counts. Raises InputError for an unknown key or a
     wrong value, and for a file that is not TOML.
@@ -53,8 +53,9 @@ def read_configuration(folder: Path) -> Configuration:
     for place in (folder.resolve(), *folder.resolve().parents):
         if (place / FILE).is_file():
             return _convert(place / FILE, _decode(place / FILE))
-        if (place / "pyproject.toml").is_file():
-            return _convert(place / "pyproject.toml", _find_table(_decode(place / "pyproject.toml")))
+        project = place / "pyproject.toml"
+        if project.is_file() and (table := _find_table(_decode(project))) is not None:
+            return _convert(project, table)
         if (place / ".git").exists():
             break
     return Configuration()
@@ -68,8 +69,9 @@ def _decode(path: Path) -> Any:
 
 
 def _find_table(document: Any) -> Any:
+    """`[tool.loadcheck]`, None without it."""
     tools = document.get("tool", {})
-    return tools.get("loadcheck", {}) if isinstance(tools, dict) else {}
+    return tools.get("loadcheck") if isinstance(tools, dict) else None
 
 
 def _convert(path: Path, table: Any) -> Configuration:

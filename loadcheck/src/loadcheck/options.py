@@ -80,6 +80,7 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configure
     if select:
         where = "--select" if arguments.select else "select"
         choice = replace(choice, select=read_codes(select, where), ignore=())
+    resolve = configured.resolve if arguments.resolve is None else arguments.resolve
     ignore = (*read_codes(configured.ignore, "ignore"), *read_codes(arguments.ignore or (), "--ignore"))
     choice = replace(choice, ignore=tuple(dict.fromkeys((*choice.ignore, *ignore))))
     if not choice.is_any_left:
@@ -90,7 +91,7 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configure
         choice=choice,
         fail_on=arguments.fail_on or configured.fail_on or policy.fail_on,
         is_strict=arguments.strict or configured.strict or policy.is_strict,
-        resolve=(configured.resolve or policy.resolve) if arguments.resolve is None else arguments.resolve,
+        resolve=policy.resolve if resolve is None else resolve,
         waivers=(*policy.waivers, *configured.waivers),
     )
 

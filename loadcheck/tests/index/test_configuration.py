@@ -87,6 +87,25 @@ def test_the_configuration_decides_and_options_take_precedence(project, text, op
 
 
 @pytest.mark.parametrize(
+    ("text", "options", "resolve"),
+    [
+        ("", "", True),
+        ("resolve = true", "", True),
+        ("resolve = false", "", False),
+        ("resolve = false", "--resolve", True),
+        ("", "--no-resolve", False),
+    ],
+)
+@pytest.mark.parametrize("is_configured", [False, True])
+def test_a_policy_that_resolves_does_so_until_someone_says_no(project, text, options, resolve, is_configured):
+    (project / "loadcheck.toml").write_text(text)
+    parser = argparse.ArgumentParser()
+    declare_audit(parser)
+    chosen = choose_checks(Policy(resolve=True), parser.parse_args(options.split()), is_configured=is_configured)
+    assert chosen.resolve is resolve
+
+
+@pytest.mark.parametrize(
     ("text", "choice", "fail_on", "waived"),
     [
         ("", "--profile loads --ignore LB5", "never", ["LB601"]),
@@ -120,6 +139,9 @@ def test_the_configuration_takes_precedence_over_the_rules_of_latebind(project, 
         ({"loadcheck.toml": "", "pyproject.toml": '[tool.loadcheck]\nprofile = "all"'}, None),
         ({"loadcheck.toml": 'profile = "loads"', "below/loadcheck.toml": 'profile = "all"'}, "all"),
         ({"loadcheck.toml": 'profile = "loads"', "below/pyproject.toml": '[tool.loadcheck]\nprofile = "all"'}, "all"),
+        ({"loadcheck.toml": 'profile = "loads"', "below/pyproject.toml": "[tool.other]\nx = 1\n"}, "loads"),
+        ({"pyproject.toml": '[tool.loadcheck]\nprofile = "loads"', "below/pyproject.toml": ""}, "loads"),
+        ({"pyproject.toml": '[tool.loadcheck]\nprofile = "loads"', "below/pyproject.toml": "[tool.loadcheck]"}, None),
         ({"../loadcheck.toml": 'profile = "loads"'}, None),
         ({"../pyproject.toml": '[tool.loadcheck]\nprofile = "loads"'}, None),
     ],
