@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -82,10 +83,13 @@ def describe(ledger: dict[str, tuple[str, int]]) -> str:
     return ", ".join(f"{shard.name} {ledger.get(shard.name, ('never', 0))[0]}" for shard in SHARDS)
 
 
+_LIST = ("versions", "--bare", "--skip-aliases")
+
+
 def choose_pythons() -> dict[str, str]:
-    """The variable with which pyenv's programs start every Python that pyenv has, this one first; none without pyenv."""
+    """The variable with which pyenv's programs start each of its Pythons, this one first; none without pyenv."""
     try:
-        listed = subprocess.check_output(["pyenv", "versions", "--bare", "--skip-aliases"], text=True)
+        listed = subprocess.check_output([shutil.which("pyenv") or "pyenv", *_LIST], text=True)
     except (OSError, subprocess.CalledProcessError):
         return {}
     here = "{}.{}.{}".format(*sys.version_info)

@@ -119,7 +119,9 @@ def test_the_configuration_has_the_same_choices(latebind, tiny, tmp_path):
 @pytest.mark.parametrize(("options", "reads"), [([], True), (["--no-resolve"], False)], ids=["", "no"])
 def test_the_index_is_asked_for_a_project_unless_someone_says_no(tiny, monkeypatch, options, reads):
     policies = []
-    monkeypatch.setattr("loadcheck.api.audit_paths", lambda _, policy: policies.append(policy) or AuditReport(subjects=0))
+    monkeypatch.setattr(
+        "loadcheck.api.audit_paths", lambda _, policy: policies.append(policy) or AuditReport(subjects=0)
+    )
     write_sample(tiny / "dist", "sample.h")
 
     assert main(["-C", str(tiny), "audit", *options]) == 0

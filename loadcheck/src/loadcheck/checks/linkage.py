@@ -94,7 +94,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
                 assumption=assume_opened(opened) if opened else "",
             )
             continue
-        if _is_supplied(package, image, name) or policy.judges_link(name):
+        if is_supplied(package, image, name) or policy.judges_link(name):
             continue
         seen = _judge_missing_library(package, file, image, name, policy)
         if isinstance(seen, Hit):
@@ -222,7 +222,7 @@ def _judge_extra(name: str, extras: Mapping[str, Supply]) -> Hit:
     )
 
 
-def _is_supplied(package: Contents, image: Image, name: str) -> bool:
+def is_supplied(package: Contents, image: Image, name: str) -> bool:
     """Whether a requirement installs a library."""
     return not is_absolute(image, name) and bool(package.supplied and package.supplied.find(name))
 
@@ -323,7 +323,7 @@ def _lacks(package: Contents, image: Image) -> Iterator[bool]:
         elif not of_system(package, image, name) and name.lower() not in package.by_soname:
             is_known = bool(_judge_host(image, name) or _judge_common(package, image, name))
             is_unsure = not is_absolute(image, name) and bool(list_unread(package))
-            is_brought = is_unsure or _is_supplied(package, image, name)
+            is_brought = is_unsure or is_supplied(package, image, name)
             yield not (is_known or is_brought or is_opened_elsewhere(package, name))
 
 

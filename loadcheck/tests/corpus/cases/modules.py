@@ -38,6 +38,18 @@ def extension(requires: str, *names: str):
     return wheel({CORE: calling(*names)}, tag=OWN, metadata=f"Requires-Dist: {requires}\n")
 
 
+@made_by
+def linked(bench: Bench, name: str) -> bytes:
+    """A module that needs a library of this name."""
+    library = bench.compiler.library("int cuda(void) { return 1; }\n", f"-Wl,-soname,{name}", name=name, target=GLIBC)
+    return bench.compiler.library("int cuda(void);\nint PyInit__core(void) { return cuda(); }\n", library).read_bytes()
+
+
+def on_cuda(name: str, *requirements: str):
+    metadata = "".join(f"Requires-Dist: {each}\n" for each in requirements)
+    return wheel({CORE: linked(name)}, tag=OWN, metadata=metadata)
+
+
 def variant(document: object, file_name: str = LABELLED):
     text = document if isinstance(document, bytes) else json.dumps(document).encode()
     files = {} if document is None else {"latenn-1.0.dist-info/variant.json": text}
@@ -80,6 +92,17 @@ CASES = [
     Case("LB513", "a function of the shim that the oldest torch lacks; one that it has",
          extension("torch>=2.10", "torch_from_blob"), extension("torch>=2.11", "torch_from_blob"), at=f"!{CORE}",
          says="torch_from_blob, new in torch 2.11"),
+    Case("LB515", "CUDA 12 with torch 2.12 and later; with torch up to 2.11", on_cuda("libcudart.so.12", "torch>=2.10"),
+         on_cuda("libcudart.so.12", "torch>=2.10,<2.12"), at=f"!{CORE}", says="torch 2.12 brings CUDA 13",
+         severity="warning"),
+    Case("LB515", "CUDA 13 with torch 2.11; from torch 2.12 on", on_cuda("libcudart.so.13", "torch>=2.11"),
+         on_cuda("libcudart.so.13", "torch>=2.12"), at=f"!{CORE}", says="torch 2.11 brings", severity="warning"),
+    Case("LB515", "CUDA's BLAS; with the distribution that has it", on_cuda("libcublas.so.12", "torch>2.9"),
+         on_cuda("libcublas.so.12", "torch>2.9", "nvidia-cublas-cu12"), at=f"!{CORE}", says="libcublas.so.12",
+         severity="warning"),
+    Case("LB515", "the newest torch alone; torch without a version, from an index of its own for each CUDA",
+         on_cuda("libnvrtc.so.12", "torch==2.13.*"), on_cuda("libnvrtc.so.12", "torch"), at=f"!{CORE}",
+         says="torch==2.13.*", severity="warning"),
     Case("LB514", "a label without variant.json; a wheel without a label", variant(None),
          wheel({"latenn/data.txt": b"x"}), at=LABELLED, says="x8664v3, but no variant.json"),
     Case("LB514", "no JSON; the right label", variant(b"{not json"), variant(described("x8664v3")), at="/variant.json",

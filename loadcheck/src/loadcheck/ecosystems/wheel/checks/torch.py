@@ -1,4 +1,4 @@
-"""Check LB513: whether a wheel requires a torch that has the functions that its code calls."""
+"""Checks LB513 and LB515: whether a wheel requires a torch that has the functions and libraries that its code needs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import msgspec
 from packaging.version import parse
 
 from loadcheck.binary.floors import numeric, version_text
+from loadcheck.checks.linkage import is_supplied
 from loadcheck.engine.registry import Hit, Hits, check
-from loadcheck.engine.supply import list_ranges
-from loadcheck.engine.wording import first, name_newest, some
+from loadcheck.engine.supply import dependencies, list_ranges
+from loadcheck.engine.wording import first, name_newest, needs, some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 _OF_TORCH = re.compile(r"_ZT?[IVSTN]?N?K?(3c10|2at|5torch)\d|\?.*@(c10|at|torch)@@")
 """Names of torch's C++ interface: `c10::SymInt::...`, in the Itanium C++ ABI and in Visual C++'s."""
+_OF_CUDA = re.compile(r"lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink)\.so\.(12|13)")
+_FIRST_WITH_CUDA_13 = (2, 12)
+"""Wheels of torch for Linux on x64 in PyPI bring CUDA 12 up to 2.11 (pytorch/pytorch#187320)."""
 _MOST, _PATCHES = 40, 10
 """How many minor releases of torch 2 and patches of each are asked for: more than there will be for years."""
 
@@ -79,6 +83,45 @@ def torch_open(package: Contents, image: Image) -> Hits:
         else:
             continue
         return
+
+
+@check(
+    "LB515",
+    "Library of a CUDA that not every admitted torch brings",
+    "warning",
+    because="With such a release of torch, the import fails on machines without this version of CUDA.",
+    kinds=("wheel",),
+    formats=("elf",),
+    example="_C.so needs libcudart.so.12, and the wheel requires torch>=2.10",
+    fix="Require the releases of torch with this CUDA, require the library's distribution (nvidia-cuda-runtime-cu12), "
+    "or link CUDA's runtime statically.",
+)
+def torch_of_another_cuda(package: Contents, image: Image) -> Hits:
+    """torch for Linux on x64 brings one version of CUDA: 12 up to torch 2.11, 13 from 2.12 on.
+
+    Code that is linked to CUDA's libraries needs the version that it was built with. The check judges wheels that
+    require torch and nothing of NVIDIA's. PyTorch's own index has builds of torch for other versions of CUDA.
+    """
+    named = {match[1]: name for name in image.needed if (match := _OF_CUDA.fullmatch(name))}
+    own = [name for name in dependencies(package).always if name.startswith("nvidia-")]
+    for cuda, name in named.items() if image.arch == "x86_64" and not own else ():
+        is_missing = package.supplied is not None and not is_supplied(package, image, name)  # LB107 reports it
+        if name.lower() in package.own_libraries or is_missing:
+            continue
+        for versions in list_ranges(package, "torch").values():
+            admitted = _list_minors(versions)
+            others = [minor for minor in admitted if (minor < _FIRST_WITH_CUDA_13) is (cuda == "13")]
+            if others and str(versions):
+                bound = f"torch{'<' if cuda == '12' else '>='}{version_text(_FIRST_WITH_CUDA_13)}"
+                yield Hit(
+                    cause=f"{name} torch{versions}",
+                    message=f"needs {name}, but the wheel requires torch{versions}: torch {version_text(others[0])} "
+                    f"brings CUDA {'12' if cuda == '13' else '13'}",
+                    evidence=(needs(image, name),),
+                    fix=f"Require {bound}, require what has {name}, or link CUDA's libraries statically.",
+                    assumption="torch is installed from PyPI",
+                )
+                break
 
 
 @cache
