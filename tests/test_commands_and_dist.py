@@ -65,7 +65,7 @@ def test_verify_keeps_the_packages_of_other_targets(latebind, project):
 def test_pack_reports_what_it_removes_and_audit_what_is_missing_or_old(latebind, project):
     edit(project / "native" / "tiny.c", "a) + b", "b) + a")
     old = latebind("-C", project, "audit")
-    assert f"out of date in dist/: wheel tiny {host_rid()}, wheel tiny {OTHER}, nupkg tiny" in old.stderr
+    assert f"out of date in dist/: wheel tiny {host_rid()}, wheel tiny {OTHER}, sdist tiny, nupkg tiny" in old.stderr
     assert f"latebind pack --target {host_rid()},{OTHER}" in old.stderr
 
     other = set(files(project))

@@ -32,7 +32,7 @@ import my_engine
 
 
 def double(model: bytes) -> list[float]:
-    return my_engine.run(model, [1.0, 2.0])
+    return my_engine.Model(model).run([1.0, 2.0])
 
 
 found: str = my_engine.open_runtime()["path"]
@@ -162,7 +162,7 @@ def editable_python(project, links, tmp_path_factory):
 
 @pytest.mark.slow
 def test_an_editable_installation_passes_the_projects_own_tests(project, editable_python):
-    assert "1 passed" in run_checked(editable_python, "-m", "pytest", "-q", project / "tests", cwd=project)
+    assert "2 passed" in run_checked(editable_python, "-m", "pytest", "-q", project / "tests", cwd=project)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import pytest
 
 from corpus.cases.case import bare, contents, linked, made_by, nupkg, runtime, wheel
-from corpus.cases.linkage import LIB, PROVIDER, late, plugin
+from corpus.cases.linkage import LIB, PROVIDER, late, plugin, with_odd
 from corpus.packages import USER
 from latebind.checks.policy import BindingPolicy
 from loadcheck.api import Choice, audit_paths
@@ -27,6 +27,14 @@ def fix_of(bench, code, make, policy=None):
     """The fix of the first finding of a check."""
     report = audit_paths(list(make(bench)), policy or BindingPolicy())
     return next(finding.fix for finding in report.findings if finding.code == code)
+
+
+@pytest.mark.parametrize(("requirement", "is_decided"), [("onnxruntime", True), ("acme", False)])
+def test_a_library_that_no_runtime_has_is_missing(bench, requirement, is_decided):
+    wheels = bench.wheel({LIB: with_odd(bench)}, metadata=f"Requires-Dist: {requirement}\n")
+    report = audit_paths(list(wheels), BindingPolicy())
+    assert ("LB107" in [finding.code for finding in report.findings]) is is_decided
+    assert bool(report.undecided) is not is_decided
 
 
 @pytest.mark.parametrize(

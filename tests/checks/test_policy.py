@@ -67,6 +67,23 @@ def test_exports_are_those_of_the_file_or_of_its_package(file, project, globs):
     assert policy.allowed_exports(file, project) == globs
 
 
+@pytest.mark.parametrize(
+    ("distribution", "library", "may"),
+    [
+        ("onnxruntime", "libconfig.so.9", False),
+        ("onnxruntime-gpu", "libcudart.so.12", False),
+        ("onnxruntime", "@rpath/libonnxruntime.1.dylib", True),
+        ("openvino", "libtbb.so.12", True),
+        ("openvino", "libonnxruntime.so.1", False),
+        ("ai-edge-litert", "libLiteRt.so", True),
+        ("numpy", "libconfig.so.9", True),
+    ],
+)
+def test_a_runtimes_distribution_brings_what_the_preset_knows(distribution, library, may):
+    assert BindingPolicy().may_bring(distribution, library) is may
+    assert BindingPolicy(runtimes=()).may_bring(distribution, library), "nobody knows what it has"
+
+
 DESCRIBED = 'name = "thing"\nentry_symbols = ["t"]\nfile_globs = ["libt*"]\nlinked_globs = ["libt*"]\n'
 
 

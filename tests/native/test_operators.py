@@ -10,8 +10,8 @@ import lief
 import pytest
 
 from ci.machines.macos import machine
+from latebind.backend.fill import fill
 from latebind.backend.zig import find_zig, zig_variables
-from latebind.templates import fill
 from tests.loader.test_functions_stub import compile_c
 from tests.support.client import CONFIG, stage_project, write_client
 from tests.support.needs import available

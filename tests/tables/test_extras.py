@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from latebind.backend.targets import targets
 from latebind.tables.presets import preset, presets
 from latebind.verify.run.installers import installer
+from loadcheck.index.index import Index
+from loadcheck.index.settings import read_index_settings
 from tests.support.running import not_run, run_program
 
 pytestmark = pytest.mark.slow
 
+LIBRARY = re.compile(r"\.(so(\.\d+)*|dylib|dll)$")
 SYSTEMS = ("linux", "windows", "macos")
 EXTRAS = [(name, distribution) for name in presets() for distribution in preset(name).python.extras.values()]
 
@@ -37,6 +42,19 @@ def libraries(runtime, distribution, folder):
 @pytest.mark.parametrize(("runtime", "distribution"), EXTRAS)
 def test_an_extra_selects_a_distribution_that_holds_the_runtime(tmp_path, runtime, distribution):
     assert libraries(runtime, distribution, tmp_path)
+
+
+@pytest.mark.parametrize(("runtime", "distribution"), EXTRAS)
+def test_the_table_knows_all_libraries_of_the_newest_wheels(runtime, distribution):
+    index = Index(read_index_settings())
+    files = [file for file in index.list_files(distribution) if file.name.endswith(".whl")]
+    newest = max(Version(file.name.split("-")[1]) for file in files)
+    wheels = [index.read_wheel(file) for file in files if Version(file.name.split("-")[1]) == newest]
+    names = {path.rpartition("/")[2].lower() for wheel in wheels for path in wheel.names}
+    libraries = {name for name in names if LIBRARY.search(name) and ".cpython-" not in name}
+    assert libraries
+    known = preset(runtime).python.libraries
+    assert [name for name in sorted(libraries) if not any(fnmatch(name, glob) for glob in known)] == []
 
 
 @pytest.mark.slow

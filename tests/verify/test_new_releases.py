@@ -58,7 +58,9 @@ def verify_on_day(latebind, index, tmp_path):
     edit(project / "latebind.toml", 'minimum = "1.19"', 'minimum = "1.31"')
     edit(project / "latebind.toml", 'c = "verify/c"\n', VERIFY)
     with (project / "latebind.toml").open("a", encoding="utf-8") as file:
-        file.write('\n[release]\nunverified = { nupkg = "its consumer is left out here" }\n')
+        file.write(
+            '\n[release]\nunverified = { nupkg = "its consumer is left out here", sdist = "this chooses test cases" }\n'
+        )
     (project / "verify" / "data").mkdir()
     (project / "verify" / "data" / "cases.py").write_text(CASES, encoding="utf-8")
     smoke = project / "verify" / "smoke.py"

@@ -43,7 +43,7 @@ FAULTS = {
     "is not for threads": (("int outcome = lb_bind(", f"{ALONE}int outcome = lb_bind("), {"threads"}),
     "shares no runtime": (("options.directory_count", "options.flags = LB_FLAG_NO_LOADED, options.directory_count"),
                           {"two-packages", "two-runtimes"}),
-    "adds nothing": (("if (!failed) failed = lb_ort_Run(", "if (0) failed = lb_ort_Run("), {"consumed", "path"}),
+    "adds nothing": (("if (!status) status = lb_ort_Run(", "if (0) status = lb_ort_Run("), {"consumed", "path"}),
 }  # fmt: skip
 
 

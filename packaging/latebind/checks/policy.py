@@ -54,6 +54,12 @@ class BindingPolicy(Policy):
         takes = self.choice.takes("LB101")
         return takes and any(fits_any(library, runtime.linked_globs) for runtime in self.runtimes)
 
+    def may_bring(self, distribution: str, library: str) -> bool:
+        """Whether a distribution may have a library: a runtime's has none that the preset doesn't know."""
+        supplies = (runtime.python for runtime in self.runtimes if distribution in runtime.python.extras.values())
+        known = next((supply.libraries for supply in supplies), ())
+        return not known or fits_any(library.rpartition("/")[2].lower(), known)
+
     def allowed_exports(self, file_name: str, project: str) -> tuple[str, ...] | None:
         """The symbol globs for a library, or None if no rule names it or its package."""
         for key, globs in self.exports.items():

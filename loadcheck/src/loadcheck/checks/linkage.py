@@ -141,7 +141,7 @@ def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> H
 
 def _judge_missing_library(package: Contents, file: File, image: Image, name: str, policy: Policy) -> Hit | Skip:
     """How bad the lack of a library is, and who can supply it."""
-    if source := _judge_source(package, image, name):
+    if source := _judge_source(package, image, name, policy):
         return source
     late = " on first use" * is_late(image, name)
     requires = dependencies(package)
@@ -173,13 +173,13 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     )
 
 
-def _judge_source(package: Contents, image: Image, name: str) -> Hit | Skip | None:
+def _judge_source(package: Contents, image: Image, name: str, policy: Policy) -> Hit | Skip | None:
     """Where a library should come from, or who may bring it; None if nobody does."""
     if hit := _judge_host(image, name) or _judge_common(package, image, name):
         return hit
     if is_absolute(image, name):
         return None
-    if unread := list_unread(package):
+    if unread := tuple(each for each in list_unread(package) if policy.may_bring(each, name)):
         return skip_unread(package, name, unread)
     extras = package.supplied.find_extras(name) if package.supplied else {}
     return _judge_extra(name, extras) if extras else None

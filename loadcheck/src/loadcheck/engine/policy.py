@@ -143,6 +143,10 @@ class Policy:
         """Whether another check of this run judges that a binary links the library."""
         return False
 
+    def may_bring(self, distribution: str, library: str) -> bool:  # noqa: ARG002  # as above
+        """Whether a distribution that nobody has read may have a library."""
+        return True
+
 
 GROUP = "loadcheck.policy"
 """The entry point group of a distribution that has rules for packages of any project."""
