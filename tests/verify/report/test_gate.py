@@ -452,6 +452,21 @@ def test_an_sdist_that_pip_did_not_build_is_not_verified(configure, state, word)
     assert not judge(excused, *cases, packages=[sdist])
 
 
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [
+        ("wheel", "Run latebind verify --target linux-arm64 --output reports/linux-arm64"),
+        ("nupkg", "Add a consumer"),
+        ("jar", "Add a consumer"),
+    ],
+)
+def test_a_target_lacks_a_machine_where_another_has_a_consumer(configure, kind, word):
+    package = PackageFile(name="tiny", kind=kind, targets=("linux-arm64",))
+    gate = judge_gate(configure(), report(row(), packages=()), packages=[package])
+    (blocker,) = (blocker for blocker in gate.blockers if blocker.subject == "tiny")
+    assert blocker.fix.startswith(word)
+
+
 @pytest.mark.parametrize("file", [SEVERAL, *sorted(ROOT.glob("examples/*/latebind.toml"))])
 def test_every_kind_of_several_and_the_examples_is_planned_or_has_a_reason(file: Path):
     config = load(file)
