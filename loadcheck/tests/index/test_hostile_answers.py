@@ -3,6 +3,7 @@
 import gzip
 import json
 import struct
+import sys
 import time
 from contextlib import suppress
 
@@ -14,7 +15,7 @@ from loadcheck.errors import InputError, UserError
 from loadcheck.index import download
 from loadcheck.index.download import Downloader, DownloadError
 from loadcheck.index.index import Index
-from loadcheck.index.settings import IndexSettings, read_index_settings
+from loadcheck.index.settings import IndexSettings, _find_default, read_index_settings
 
 
 @pytest.fixture
@@ -260,13 +261,24 @@ def test_fields_of_a_page_do_not_end_the_audit(index, bench, fields, version):
 
 
 @pytest.mark.usefixtures("index")
-def test_a_configuration_that_names_no_index_is_a_mistake_of_the_user(bench, monkeypatch):
+@pytest.mark.parametrize("more", ["", "https://mirror.example/simple"])
+def test_a_configuration_that_names_no_default_index_is_a_mistake_of_the_user(bench, monkeypatch, more):
+    """What a further index lacks may be in the default one: nothing is known to be missing."""
     monkeypatch.delenv("PIP_INDEX_URL")
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", more)
     monkeypatch.setattr("loadcheck.index.settings._find_default", lambda: "")
     monkeypatch.setattr("loadcheck.index.settings._read_pip", lambda _env: ())
 
-    with pytest.raises(UserError, match="no package index is configured"):
+    with pytest.raises(UserError, match="no default index is configured"):
         audit_paths(bench.wheel(), Policy(resolve=True))
+
+
+def test_without_pip_the_default_index_is_that_of_the_pip_in_python(monkeypatch):
+    default = _find_default()
+    monkeypatch.setitem(sys.modules, "pip._internal.models.index", None)
+    assert _find_default() == default
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    assert not _find_default()
 
 
 def test_requirements_that_lead_in_circles_or_never_end_are_limited(index, bench):

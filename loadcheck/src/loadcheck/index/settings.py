@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import configparser
-import importlib
+import importlib.util
 import os
 import sys
+import zipimport
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,8 @@ class IndexSettings:
 def read_index_settings(environment: Mapping[str, str] | None = None) -> IndexSettings:
     """The indexes as pip and uv have them: variables come before files, and a default index before further ones.
 
-    Without a configured index it is the one that the installed pip has built in. Raises UserError if there is none.
+    Without a configured default index it is the one that pip has built in. Raises UserError if nobody knows it: what
+    the other indexes lack may be there.
     """
     env = os.environ if environment is None else environment
     files = [*_read_pip(env), *_read_uv(env)]
@@ -47,8 +49,8 @@ def read_index_settings(environment: Mapping[str, str] | None = None) -> IndexSe
     more += [url for is_first, url in files if not is_first]
     is_offline = any(env.get(name, "").lower() in _TRUE for name in _OFF)
     default = first[0] if first else _find_default()
-    if not default and not more and not is_offline:
-        raise UserError("no package index is configured, and no pip is installed here", advice=_ADVICE)
+    if not default and not is_offline:
+        raise UserError("no default index is configured, and no pip is installed here", advice=_ADVICE)
     urls = [default, *more] if default else more
     # uv's variables and files may name an index: NAME=URL.
     plain = (url.partition("=")[2] if "=" in url.partition(":")[0] else url for url in urls)
@@ -58,10 +60,16 @@ def read_index_settings(environment: Mapping[str, str] | None = None) -> IndexSe
 
 
 def _find_default() -> str:
-    """The index that pip has built in."""
+    """The index that pip has built in: the installed one, or that of new environments; "" for none."""
     with suppress(Exception):  # another pip may have it elsewhere
-        url = importlib.import_module("pip._internal.models.index").PyPI.simple_url
-        return url if isinstance(url, str) else ""
+        return str(importlib.import_module("pip._internal.models.index").PyPI.simple_url)
+    with suppress(Exception):
+        (wheel,) = Path(importlib.import_module("ensurepip").__file__ or "").parent.glob("_bundled/pip-*.whl")
+        spec = zipimport.zipimporter(f"{wheel}/pip/_internal/models").find_spec("index")
+        if spec and spec.loader:
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return str(module.PyPI.simple_url)
     return ""
 
 
