@@ -35,12 +35,16 @@ _ADVICE = "Name an existing file or folder."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One package to audit. `lost` maps each file that has ended a worker to how that worker ended."""
+    """One package to audit. `lost` maps each file that has ended a worker to how that worker ended.
+
+    `beside` are the wheels that are audited with it: it may require them before an index has them.
+    """
 
     path: Path
     kind: SubjectKind
     policy: Policy
     lost: Mapping[str, str] = field(default_factory=dict)
+    beside: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,7 @@ def audit_paths(
     if policy.resolve:
         _find_index()
     subjects, others = find_subjects(paths)
-    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in subjects]
+    tasks = _list_tasks(subjects, policy)
     results = _run(tasks, jobs or default_jobs(), limits or WorkerLimits(), work or audit_package)
     return _gather(tasks, results, others, policy)
 
@@ -94,8 +98,13 @@ def audit_here(paths: Sequence[Path], policy: Policy | None = None) -> AuditRepo
     """Audit as `audit_paths` does, but in this process: for trusted files, such as those that a test makes."""
     policy = policy or default_policy()
     subjects, others = find_subjects(paths)
-    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in subjects]
+    tasks = _list_tasks(subjects, policy)
     return _gather(tasks, [audit_package(task, lambda _: None) for task in tasks], others, policy)
+
+
+def _list_tasks(subjects: Sequence[tuple[Path, SubjectKind]], policy: Policy) -> list[Task]:
+    wheels = tuple(path for path, kind in subjects if kind == "wheel") if policy.resolve else ()
+    return [Task(path=path, kind=kind, policy=policy, beside=wheels) for path, kind in subjects]
 
 
 def _gather(tasks: Sequence[Task], results: Sequence[Result], others: Sequence[Skipped], policy: Policy) -> AuditReport:
@@ -133,25 +142,25 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     package = replace(package, project=kind.find_project(package))
     report("")  # from here on no file is to blame
     if task.policy.resolve and package.wheel is not None and not package.is_unread:
-        package = replace(package, supplied=_resolve(package, lambda: report("")))
+        package = replace(package, supplied=_resolve(package, task.beside, lambda: report("")))
     return Result(judgements=tuple(_judge(package, task.policy)), facts=kind.find_twin_facts(package))
 
 
-def _find_index() -> Index:
-    """The package index that is configured. Raises UserError if there is none."""
+def _find_index(beside: Sequence[Path] = ()) -> Index:
+    """The package index that is configured, with local wheels. Raises UserError if there is none."""
     from loadcheck.index.index import Index  # noqa: PLC0415  # 60 ms that an audit without --resolve does not need
     from loadcheck.index.settings import read_index_settings  # noqa: PLC0415
 
-    return Index(read_index_settings())
+    return Index(read_index_settings(), beside=beside)
 
 
-def _resolve(package: Contents, report: Callable[[], None]) -> Supplied | None:
+def _resolve(package: Contents, beside: Sequence[Path], report: Callable[[], None]) -> Supplied | None:
     """What the requirements of a wheel install."""
     from loadcheck.index.resolve import Resolver  # noqa: PLC0415  # as above
 
     if package.wheel is None:
         return None
-    resolver = Resolver(package, package.wheel, _find_index(), report)
+    resolver = Resolver(package, package.wheel, _find_index(beside), report)
     return resolver.find(list_outside(package), reads_exports=True)
 
 

@@ -49,6 +49,41 @@ def test_a_library_that_a_requirement_of_a_requirement_installs_is_not_missing(
     assert audit(user("Requires-Dist: acme\n")) == []
 
 
+def write_beside(index, folder, name, files, **more):
+    """A wheel that only a folder has."""
+    file = index.add(name, files, **more)
+    (folder / file).write_bytes(index.files.pop(name)[file])
+    return folder / file
+
+
+@pytest.mark.parametrize(
+    ("requirement", "findings"),
+    [
+        ("core~=1.0", 0),
+        ("core", 0),
+        ("core[fast]", 0),
+        ("core>=2", 1),
+        ("other", 1),
+    ],
+)
+def test_a_package_that_is_audited_with_it_counts_as_released(index, user, odd, tmp_path, requirement, findings):
+    core = write_beside(index, tmp_path, "core", {"core/libodd.so.3": odd})
+    paths = [*user(f"Requires-Dist: {requirement}\n"), core]
+    assert len(audit(paths, "LB511")) == findings
+    assert audit(paths, "LB107") == []
+    assert audit(paths[:1], "LB511"), "alone, nothing has it"
+
+
+def test_a_package_beside_comes_before_that_of_the_index_and_is_read_again_when_it_changes(index, user, odd, tmp_path):
+    index.add("acme", {})
+    core = write_beside(index, tmp_path, "core", {"core/libodd.so.3": odd}, metadata="Requires-Dist: acme\n")
+    paths = [*user("Requires-Dist: core\n"), core]
+    assert audit(paths) == []
+    index.add("core", {"core/libodd.so.3": odd})
+    write_beside(index, tmp_path, "core", {})
+    assert [severity for severity, _ in audit(paths, "LB107")] == ["error"]
+
+
 def test_a_library_for_the_stable_abi_is_no_module(index, bench):
     flags = ("-Wl,-soname,libodd.abi3.so.6.12",)
     odd = bench.compiler.library("int odd(void) { return 1; }\n", *flags, name="libodd.so")

@@ -16,12 +16,13 @@ from loadcheck.binary import read_images
 from loadcheck.errors import InputError
 from loadcheck.index.cache import Cache
 from loadcheck.index.download import Downloader, DownloadError, plain_url, read_local
-from loadcheck.index.pages import ACCEPT, IndexFile, read_page
+from loadcheck.index.pages import ACCEPT, IndexFile, list_beside, read_page
 from loadcheck.index.ranges import open_wheel
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from loadcheck.index.settings import IndexSettings
 
@@ -58,14 +59,17 @@ class LibraryFacts(msgspec.Struct, frozen=True):
 class Index:
     """The configured indexes, with the cache. Safe for several threads."""
 
-    def __init__(self, settings: IndexSettings, downloader: Downloader | None = None) -> None:
-        self._settings = settings
+    def __init__(
+        self, settings: IndexSettings, downloader: Downloader | None = None, beside: Sequence[Path] = ()
+    ) -> None:
+        """`beside` are local wheels that will be in the index together with what is asked about."""
+        self._settings, self._beside = settings, beside
         self._downloader = downloader or Downloader()
         self._cache = Cache(settings.cache)
 
     def list_files(self, project: str) -> tuple[IndexFile, ...]:
         """The files of a project in all indexes, each name once. Raises InputError if no index can be asked."""
-        files: dict[str, IndexFile] = {}
+        files = {file.name: file for file in list_beside(self._beside, project)}
         problems: list[InputError] = []
         for url in self._settings.urls:
             try:

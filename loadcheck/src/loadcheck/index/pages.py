@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit
 
 import msgspec
 from packaging.utils import (
     InvalidSdistFilename,
     InvalidWheelFilename,
+    canonicalize_name,
     parse_sdist_filename,
     parse_wheel_filename,
 )
 
+from loadcheck.archive import sha256
 from loadcheck.errors import InputError
 from loadcheck.index.download import is_safe_step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.5, application/vnd.pypi.simple.v1+html;q=0.6"
 _MOST_FILES = 100_000
@@ -80,6 +87,14 @@ def read_page(data: bytes, kind: str, url: str) -> tuple[IndexFile, ...]:
                 )
             )
     return tuple(found)
+
+
+def list_beside(paths: Iterable[Path], project: str) -> Iterator[IndexFile]:
+    """The wheels and sdists of a project among local files, as an index would list them."""
+    for path in paths:
+        version = _find_version(path.name)
+        if version and canonicalize_name(path.name.partition("-")[0]) == project:
+            yield IndexFile(name=path.name, url=path.resolve().as_uri(), version=version, sha256=sha256(path))
 
 
 def _join(url: str, target: str) -> str:
