@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from latebind.backend.extension import find_headers
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid, targets
-from latebind.backend.toolchain import BUILD_PROGRAMS, program, toolchain
+from latebind.backend.toolchain import BUILD_PROGRAMS, missing_requirements, program, toolchain
 from latebind.backend.zig import find_zig
 from latebind.compilers import mono
 from latebind.errors import ANY_ERROR, NotRun
@@ -47,7 +47,7 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
     """All rows, in the order in which a build needs them. `machines` are those of other targets."""
     return (
         Row(what="python", there=True, detail=platform.python_version()),
-        *(_program(name, requirement) for name, requirement in BUILD_PROGRAMS.items()),
+        *(_program(name, requirement, "needed by every build") for name, requirement in BUILD_PROGRAMS.items()),
         _zig(),
         _host_compiler(),
         _python_headers(),
@@ -140,8 +140,9 @@ def _dsymutil() -> Row:
 def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
     """For each target: whether it is built and whether its packages run here."""
     findings = []
+    able = [name for name in ("zig", "host") if not missing_requirements(name)]
     for rid, target in targets().items():
-        builders = [name for name in ("zig", "host") if _builds(name, target)]
+        builders = [name for name in able if _builds(name, target)]
         built = f"built here by {' or '.join(builders)}" if builders else "not built here"
         runs = _runs(rid, machines.get(rid))
         detail = f"{built}; its packages {f'run here{runs}' if runs is not None else 'do not run here'}"

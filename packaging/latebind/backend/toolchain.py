@@ -126,5 +126,6 @@ def require(name: str) -> Path:
     """One of BUILD_PROGRAMS. Raises BuildError with the command that installs it."""
     path = program(name)
     if path is None:
-        raise BuildError(f"{name} is not installed", advice=f'Run: pip install "{BUILD_PROGRAMS[name]}"')
+        names = '" "'.join(missing_requirements("host"))
+        raise BuildError(f"{name} is not installed", advice=f'Run: pip install "{names}"')
     return path
