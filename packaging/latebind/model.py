@@ -73,7 +73,7 @@ def list_passes(level: Level) -> tuple[State, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One thing to verify: what, where, with which runtime, and what is expected of it."""
+    """One thing to verify: what, where, with which runtime, and in which scenario."""
 
     kind: CaseKind
     target: Rid
