@@ -83,15 +83,12 @@ def describe(ledger: dict[str, tuple[str, int]]) -> str:
     return ", ".join(f"{shard.name} {ledger.get(shard.name, ('never', 0))[0]}" for shard in SHARDS)
 
 
-_LIST = ("versions", "--bare", "--skip-aliases")
-
-
 def choose_pythons() -> dict[str, str]:
     """The variable with which pyenv's programs start each of its Pythons, this one first; none without pyenv."""
-    try:
-        listed = subprocess.check_output([shutil.which("pyenv") or "pyenv", *_LIST], text=True)
-    except (OSError, subprocess.CalledProcessError):
+    pyenv = shutil.which("pyenv")
+    if pyenv is None:
         return {}
+    listed = subprocess.check_output([pyenv, "versions", "--bare", "--skip-aliases"], text=True)
     here = "{}.{}.{}".format(*sys.version_info)
     return {"PYENV_VERSION": ":".join(sorted(listed.split(), key=lambda version: version != here))}
 
@@ -115,7 +112,8 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = [shard for shard in SHARDS if shard.name in parsed.names] or [choose_oldest(ledger)]
     for shard in () if parsed.list else chosen:
         print(f"Shard {shard.name}: {' '.join(shard.command[1:])}", flush=True)
-        status = subprocess.call(shard.command, cwd=ROOT, env=dict(os.environ, **choose_pythons()))
+        variables = choose_pythons() if shard.nox else {}  # only what asks for another Python
+        status = subprocess.call(shard.command, cwd=ROOT, env={**os.environ, **variables})
         if status:
             print(f"Shard {shard.name} failed.")
             return status

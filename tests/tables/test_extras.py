@@ -47,9 +47,9 @@ def test_an_extra_selects_a_distribution_that_holds_the_runtime(tmp_path, runtim
 @pytest.mark.parametrize(("runtime", "distribution"), EXTRAS)
 def test_the_table_knows_all_libraries_of_the_newest_wheels(runtime, distribution):
     index = Index(read_index_settings())
-    files = [file for file in index.list_files(distribution) if file.name.endswith(".whl")]
-    newest = max(Version(file.name.split("-")[1]) for file in files)
-    wheels = [index.read_wheel(file) for file in files if Version(file.name.split("-")[1]) == newest]
+    files = [file for file in index.list_files(distribution) if file.is_wheel]
+    newest = max((file.version for file in files), key=Version)
+    wheels = [index.read_wheel(file) for file in files if file.version == newest]
     names = {path.rpartition("/")[2].lower() for wheel in wheels for path in wheel.names}
     libraries = {name for name in names if LIBRARY.search(name) and ".cpython-" not in name}
     assert libraries

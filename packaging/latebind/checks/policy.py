@@ -58,7 +58,7 @@ class BindingPolicy(Policy):
         """Whether a distribution may have a library: a runtime's has none that the preset doesn't know."""
         supplies = (runtime.python for runtime in self.runtimes if distribution in runtime.python.extras.values())
         known = next((supply.libraries for supply in supplies), ())
-        return not known or fits_any(library.rpartition("/")[2].lower(), known)
+        return not known or fits_any(library.rpartition("/")[2], known)
 
     def allowed_exports(self, file_name: str, project: str) -> tuple[str, ...] | None:
         """The symbol globs for a library, or None if no rule names it or its package."""

@@ -59,7 +59,7 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The targets that the distribution of an extra has wheels for; an extra that is not here has them for all."""
 
     libraries: tuple[str, ...] = ()
-    """All libraries that these distributions have, as globs in small letters; empty if that isn't known."""
+    """All libraries that these distributions have, as globs; empty if that isn't known."""
 
     def is_supplied(self, extra: str, rid: str) -> bool:
         """Whether the distribution of an extra exists for a target."""

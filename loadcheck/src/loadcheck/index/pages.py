@@ -90,7 +90,7 @@ def read_page(data: bytes, kind: str, url: str) -> tuple[IndexFile, ...]:
 
 
 def list_beside(paths: Iterable[Path], project: str) -> Iterator[IndexFile]:
-    """The wheels and sdists of a project among local files, as an index would list them."""
+    """The files of a project among local ones, as an index would list them."""
     for path in paths:
         version = _find_version(path.name)
         if version and canonicalize_name(path.name.partition("-")[0]) == project:

@@ -302,13 +302,10 @@ def _find_unverified(
 def _advise_verifying(report: Report, kind: str, key: str) -> str:
     """What to do about a kind of package, or a kind and a target, for which no test case passed."""
     results = [result for result in report.cases if key in (result.kind, f"{result.kind}/{result.target}")]
-    is_consumed = any(result.kind == kind for result in report.cases)
-    if not results and not is_consumed:
+    if not any(result.kind == kind for result in report.cases):
         return "Add a consumer to [verify] and run latebind verify"
-    if not results and key != kind:
+    if key != kind and all(result.outcome is State.NOT_RUN for result in results):
         return _run_elsewhere(key.removeprefix(f"{kind}/"))
-    if all(result.outcome is State.NOT_RUN for result in results) and key != kind:
-        return _run_elsewhere(results[0].target)
     return f"Fix what the report says of {key}, and run latebind verify"
 
 

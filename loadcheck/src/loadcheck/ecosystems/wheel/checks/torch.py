@@ -108,20 +108,24 @@ def torch_of_another_cuda(package: Contents, image: Image) -> Hits:
         is_missing = package.supplied is not None and not is_supplied(package, image, name)  # LB107 reports it
         if name.lower() in package.own_libraries or is_missing:
             continue
-        for versions in list_ranges(package, "torch").values():
-            admitted = _list_minors(versions)
-            others = [minor for minor in admitted if (minor < _FIRST_WITH_CUDA_13) is (cuda == "13")]
-            if others and str(versions):
-                bound = f"torch{'<' if cuda == '12' else '>='}{version_text(_FIRST_WITH_CUDA_13)}"
-                yield Hit(
-                    cause=f"{name} torch{versions}",
-                    message=f"needs {name}, but the wheel requires torch{versions}: torch {version_text(others[0])} "
-                    f"brings CUDA {'12' if cuda == '13' else '13'}",
-                    evidence=(needs(image, name),),
-                    fix=f"Require {bound}, require what has {name}, or link CUDA's libraries statically.",
-                    assumption="torch is installed from PyPI",
-                )
-                break
+        misfits = (
+            (versions, minor)
+            for versions in list_ranges(package, "torch").values()
+            for minor in (_list_minors(versions) if str(versions) else ())
+            if (minor < _FIRST_WITH_CUDA_13) is (cuda == "13")
+        )
+        if misfit := next(misfits, None):
+            versions, minor = misfit
+            sign, other = ("<", "13") if cuda == "12" else (">=", "12")
+            bound = f"torch{sign}{version_text(_FIRST_WITH_CUDA_13)}"
+            yield Hit(
+                cause=f"{name} torch{versions}",
+                message=f"needs {name}, but the wheel requires torch{versions}: torch {version_text(minor)} brings "
+                f"CUDA {other}",
+                evidence=(needs(image, name),),
+                fix=f"Require {bound}, require what has {name}, or link CUDA's libraries statically.",
+                assumption="torch is installed from PyPI",
+            )
 
 
 @cache
