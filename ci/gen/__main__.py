@@ -16,9 +16,12 @@ from ci.gen import actions, hidden, loader_headers, ort_slots, places
 from ci.gen.reference_checks import check_index
 from ci.gen.reference_config import config_pages, config_schema_text
 from latebind.adopt.new import provider_files
+from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.backend.files import write_text
+from latebind.config.file import load
 
 ROOT = Path(__file__).resolve().parents[2]
+OWN_RUNTIME = ROOT / "examples/own-runtime"
 
 
 def outputs() -> dict[Path, str]:
@@ -33,6 +36,7 @@ def outputs() -> dict[Path, str]:
         places.PUBLIC: places.public_header(),
         ROOT / "loader" / "src" / "hidden.h": hidden.header(),
         **{ROOT / "examples/ep-tiny" / path: text for path, text in _example().items()},
+        OWN_RUNTIME / "python/zsolve/src/zsolve" / FILE_NAME: _own_runtime_module(),
     }
 
 
@@ -41,6 +45,12 @@ def _example() -> dict[str, str]:
     files = provider_files("tiny", "Acme")
     own = ("CHANGELOG.md", "CONTRIBUTING.md")
     return {path: text for path, text in files.items() if path not in own and not path.startswith(".")}
+
+
+def _own_runtime_module() -> str:
+    """What `latebind loader-source --python` writes for the example of a described runtime."""
+    [runtime] = load(OWN_RUNTIME / "latebind.toml").document.runtime
+    return render_runtime_module(runtime.traits)
 
 
 def main() -> int:

@@ -4,6 +4,10 @@ import ctypes
 import sys
 from pathlib import Path
 
+from ._runtime import load_runtime
+
+load_runtime()  # where Python finds Z3; the stub in the library takes what is loaded
+
 _NAME = {"linux": "libzsolve.so", "darwin": "libzsolve.dylib"}[sys.platform]
 _LIBRARY = ctypes.CDLL(str(Path(__file__).with_name(_NAME)))
 
