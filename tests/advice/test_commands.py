@@ -355,21 +355,6 @@ def test_presets_are_for_one_file(tmp_path, start_in, advised):
     assert_success(start_in(*words, *list_options(advised(refused)), at=tmp_path))
 
 
-@pytest.mark.advice("Describe it below [runtime.describe]: python = { folder = ..., extras = ... }")
-def test_a_runtime_without_a_python_package(tmp_path, start_in, advised):
-    folder = write_client(tmp_path / "tiny", latebind=BOUND)
-    described, _, _ = RUNTIME_FILE.read_text("utf-8").partition("[[runtime]]")[2].partition("[targets]")
-    supply = next(line for line in described.splitlines() if line.startswith("python = "))
-    bound = BOUND.replace('runtime = "onnxruntime"', 'runtime = "z3"').partition("[[runtime]]")[0]
-    write = ("loader-source", "--python", "out")
-    (folder / "latebind.toml").write_text(f"{bound}[[runtime]]{described.replace(supply, '')}", encoding="utf-8")
-    refused = start_in(*write, at=folder)
-    assert supply.startswith(advised(refused).partition("]: ")[2].partition(" folder")[0])
-    (folder / "latebind.toml").write_text(f"{bound}[[runtime]]{described}", encoding="utf-8")
-    assert_success(start_in(*write, at=folder))
-    assert "z3-solver" in (folder / "out/_runtime.py").read_text("utf-8")
-
-
 @pytest.mark.advice("To use these headers, name their version: latebind headers {} {} ...")
 def test_headers_of_another_version(tmp_path, start_in, advised):
     given = tmp_path / "given"

@@ -15,7 +15,7 @@ from latebind.native.loadersource import write_sources
 from latebind.native.nativerecipe import hash_sources
 from tests.support.client import edit, stage_project
 from tests.support.needs import require_programs
-from tests.support.running import assert_refused, run_checked
+from tests.support.running import assert_refused, assert_success, run_checked
 from tests.support.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
 ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the runtime here is one of Linux on x64")
@@ -175,3 +175,19 @@ def test_unchanged_files_keep_their_time(tmp_path):
     before = [path.stat().st_mtime_ns for path in sources]
     assert write_sources(config, tmp_path / "made") == sources
     assert [path.stat().st_mtime_ns for path in sources] == before
+
+
+@pytest.mark.parametrize(
+    ("chosen", "names"),
+    [((), ["_runtime.py"]), (("litert", "openvino"), ["_litert_runtime.py", "_openvino_runtime.py"])],
+)
+def test_a_python_package_gets_the_module_that_finds_its_runtime(latebind, tmp_path, chosen, names):
+    project = write_thing_client(tmp_path / "tiny")
+    options = [word for name in chosen for word in ("--runtime", name)]
+    assert_success(latebind("-C", project, "loader-source", "--python", *options, tmp_path / "made"))
+    texts = {path.name: path.read_text("utf-8") for path in (tmp_path / "made").iterdir()}
+    assert sorted(texts) == names
+    for text in texts.values():
+        module = {"__name__": "runtime"}
+        exec(text, module)  # noqa: S102  # its text is ours
+        assert module["DISTRIBUTIONS"]

@@ -81,13 +81,6 @@ def _python(arguments: argparse.Namespace, output: Path) -> list[Path]:
     from latebind.backend.files import write_changed
 
     runtimes = _choose_runtimes(arguments)
-    for runtime in runtimes:
-        if not runtime.traits.python.extras:
-            raise LatebindError(
-                f"no Python package with {runtime.traits.title} is known",
-                where=runtime.name,
-                advice="Describe it below [runtime.describe]: python = { folder = ..., extras = ... }",
-            )
     names = [FILE_NAME if len(runtimes) == 1 else f"_{runtime.name}{FILE_NAME}" for runtime in runtimes]
     texts = [render_runtime_module(runtime.traits) for runtime in runtimes]
     return write_changed(dict(zip(names, texts, strict=True)), output)
