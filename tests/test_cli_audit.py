@@ -5,6 +5,8 @@ import zipfile
 
 import pytest
 
+from latebind.cli import main
+from loadcheck.model import AuditReport
 from tests.support.client import write_client
 from tests.support.running import assert_refused, assert_success
 
@@ -112,3 +114,17 @@ def test_the_configuration_has_the_same_choices(latebind, tiny, tmp_path):
     )
     run_audit("", "--write-baseline", tiny / "known.json")
     assert "1 in the baseline" in run_audit('baseline = "known.json"').stdout
+
+
+@pytest.mark.parametrize(("options", "reads"), [([], True), (["--no-resolve"], False)], ids=["", "no"])
+def test_the_index_is_asked_for_a_project_unless_someone_says_no(tiny, monkeypatch, options, reads):
+    policies = []
+    monkeypatch.setattr(
+        "loadcheck.api.audit_paths", lambda _, policy: policies.append(policy) or AuditReport(subjects=0)
+    )
+    write_sample(tiny / "dist", "sample.h")
+
+    assert main(["-C", str(tiny), "audit", *options]) == 0
+    assert main(["audit", *options, str(tiny / "dist")]) == 0
+
+    assert [policy.resolve for policy in policies] == [reads, False]

@@ -22,7 +22,7 @@ def main() -> int:
     presets = [option for name in os.environ.get("AUDIT_PRESET", "").split() for option in ("--preset", name)]
     project = os.environ.get("AUDIT_PROJECT", "")
     profile = os.environ.get("AUDIT_PROFILE", "")
-    audit = [*(["-C", project] if project else []), "audit", *paths, *presets]
+    audit = [*(["-C", project] if project else []), "audit", "--resolve", *paths, *presets]
     audit += ["--profile", profile] if profile else []
     status = run_command([*audit, "--format", "github"])
     for variable, form in (("GITHUB_STEP_SUMMARY", "markdown"), ("AUDIT_SARIF", "sarif")):

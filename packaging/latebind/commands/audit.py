@@ -78,13 +78,16 @@ def _explain(code: str) -> None:
 
 
 def _make_policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
-    """The project's own rules if it is named or its dist/ is audited; else the rules for any package."""
+    """The project's own rules if it is named or its dist/ is audited; else the rules for any package.
+
+    A project's requirements are read from the index, as pack and verify read them.
+    """
     from latebind.checks.policy import BindingPolicy, project_policy, runtimes_named
     from latebind.config.described import libraries
     from loadcheck.api import Choice, choose_checks
 
     anyone = Choice(profile="runtime" if arguments.preset else "loads")
-    policy = project_policy(config) if config else BindingPolicy(choice=anyone)
+    policy = replace(project_policy(config), resolve=True) if config else BindingPolicy(choice=anyone)
     if config is None and arguments.profile == "runtime":
         policy = replace(policy, runtimes=(*policy.runtimes, *libraries().values()))
     if arguments.preset:
