@@ -14,7 +14,7 @@ import yaml
 
 from latebind import action
 from tests.conftest import ROOT
-from tests.support.running import run_checked, run_program
+from tests.support.running import make_environment, run_checked, run_program
 
 
 @pytest.fixture
@@ -103,3 +103,26 @@ def test_its_step_makes_an_environment_of_the_same_sources_and_audits_there(tmp_
     installed = {entry["name"].lower().replace("_", "-"): entry["version"] for entry in listed}
     own = {"latebind", "loadcheck", "pip", "setuptools"}
     assert {name: installed[name] for name in installed.keys() - own}.items() <= locked.items()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hook", ["loadcheck", "latebind-audit"])
+def test_a_hook_of_pre_commit_audits_dist(tmp_path, monkeypatch, hook):
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "home"))
+    environment = make_environment(tmp_path / "venv", "pre-commit")
+    git, project = shutil.which("git"), tmp_path / "project"
+    run_checked(git, "init", "--quiet", project)
+    commit = run_checked(git, "-C", ROOT, "rev-parse", "HEAD").strip()
+    settings = {"repos": [{"repo": str(ROOT), "rev": commit, "hooks": [{"id": hook}]}]}
+    (project / ".pre-commit-config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    run_checked(
+        sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", project / "dist", "packaging"
+    )
+    words = (environment.parent / "pre-commit", "run", "--all-files", "--hook-stage", "pre-push")
+    assert "Passed" in run_checked(*words, cwd=project)
+
+    with zipfile.ZipFile(project / "dist/bad-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("bad/__init__.py", "")
+    ended = run_program(*words, cwd=project)
+    assert ended.returncode == 1
+    assert "error   LB501 has no RECORD" in ended.stdout
