@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import zipfile
     from collections.abc import Iterator, Sequence
 
+_HEADER = b"PK\3\4"
 _LOCAL = struct.Struct("<6xHH8xIIHH")
 _END = struct.Struct("<4xHHHHIIH")
 _END_64 = struct.Struct("<4xQHHIIQQQQ")
@@ -27,6 +28,7 @@ _FIELD, _ZIP64, _UNICODE_NAME = struct.Struct("<HH"), 0x0001, 0x7075
 _ONCE = (_ZIP64, _UNICODE_NAME)
 _ZIP64_LENGTHS = (0, 8, 16, 24, 28)
 _SPACE, _DELETE = 0x20, 0x7F
+_OTHER_METHOD = "has a method in its header that differs from the directory"
 
 
 class Contradiction(NamedTuple):
@@ -43,9 +45,19 @@ def find_contradictions(file: IO[bytes], infos: Sequence[zipfile.ZipInfo], start
     yield from _judge_end(file, len(infos))
     ordered = sorted(infos, key=lambda info: info.header_offset)
     offsets = [info.header_offset for info in ordered] + [start]
-    for info, end in zip(ordered, offsets[1:], strict=True):
-        for detail in _judge_member(file, info, end):
-            yield Contradiction(info.filename, detail, is_streamed=True)
+    found = [
+        Contradiction(info.filename, detail, is_streamed=detail != _OTHER_METHOD)
+        for info, end in zip(ordered, offsets[1:], strict=True)
+        for detail in _judge_member(file, info, end)
+    ]
+    if not found or all(_has_header(file, info) for info in infos):
+        yield from found  # else a member cannot be read, which is reported, and those around it only seem wrong
+
+
+def _has_header(file: IO[bytes], info: zipfile.ZipInfo) -> bool:
+    """Whether a member's header is where the directory says."""
+    file.seek(max(info.header_offset, 0))
+    return file.read(len(_HEADER)) == _HEADER
 
 
 def _judge_end(file: IO[bytes], count: int) -> Iterator[Contradiction]:
@@ -97,7 +109,7 @@ def _judge_member(file: IO[bytes], info: zipfile.ZipInfo, end: int) -> Iterator[
         return  # as zipfile counts if the directory is not where the last record says
     file.seek(info.header_offset)
     header = file.read(_LOCAL.size)
-    if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
+    if len(header) < _LOCAL.size or header[:4] != _HEADER:
         return  # reading the member fails
     flags, method, compressed, size, name, extra = _LOCAL.unpack(header)
     if flags & _DESCRIPTOR:
@@ -109,8 +121,10 @@ def _judge_member(file: IO[bytes], info: zipfile.ZipInfo, end: int) -> Iterator[
     except (ValueError, struct.error):
         yield "has a damaged extra field, or one twice, or a control character in a name there"
         return
-    if (method, compressed, size) != (info.compress_type, info.compress_size, info.file_size):
-        yield "has a size or a method in its header that differs from the directory"
+    if method != info.compress_type:
+        yield _OTHER_METHOD  # which PyPI does not compare
+    if (compressed, size) != (info.compress_size, info.file_size):
+        yield "has a size in its header that differs from the directory"
     elif gap := end - (info.header_offset + _LOCAL.size + name + extra + compressed):
         if gap > 0:
             yield f"is followed by {human_size(gap)} that belong to no file"

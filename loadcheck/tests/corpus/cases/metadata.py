@@ -106,6 +106,10 @@ def change_size(data: bytearray, _directory: int) -> None:
     struct.pack_into("<I", data, 22, 7)
 
 
+def change_method(data: bytearray, _directory: int) -> None:
+    struct.pack_into("<H", data, 8, zipfile.ZIP_BZIP2)
+
+
 def whole(bench):
     return bench.wheel()
 
@@ -239,6 +243,8 @@ CASES = [
          says="is followed by 4 bytes that belong to no file"),
     Case("LB512", "another size in a header", changed(change_size), whole, at=".whl",
          says="differs from the directory"),
+    Case("LB602", "another method in a header, which PyPI does not compare", changed(change_method), whole,
+         at="!latenn/__init__.py", says="has a method in its header that differs"),
     Case("LB512", "a control character in a name", wheel({"latenn/a\x07.txt": b"x"}), whole, at=".whl",
          says="has a control character"),
     Case("LB507", "an SBOM of nested lists", wheel({LIB: good(), SBOM: b"[" * 100_000}),
