@@ -7,7 +7,9 @@ import dataclasses
 import defusedxml.ElementTree
 import pytest
 
+from latebind.backend.targets import Rid
 from latebind.compilers import dotnet
+from latebind.ecosystems.nuget.contents import exclude_others
 from latebind.ecosystems.nuget.nuspec import render_nuspec
 from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
@@ -46,6 +48,50 @@ def theirs(tmp_path_factory):
         cwd=project, env=environment, timeout=300,
     )  # fmt: skip
     return next((folder / "out").glob("*.nupkg"))
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory):
+    """The folder of an application that references our package, and the environment of its SDK."""
+    folder = tmp_path_factory.mktemp("application")
+    environment = dotnet.private(dotnet_environment(), folder / "home")
+    framework = dotnet.own_framework(dotnet.sdk_version(environment, folder))
+    rids = [Rid("linux-x64"), Rid("linux-arm64"), Rid("linux-musl-arm64")]
+    entries = [
+        Entry(name="lib/netstandard2.0/_._", data=b""),
+        *(Entry(name=f"runtimes/{rid}/native/libdemo.so", data=rid.encode()) for rid in rids),
+        *exclude_others(rids, rids),
+    ]
+    (folder / "feed").mkdir()
+    write_nupkg(folder / f"feed/{NUSPEC.id}.{NUSPEC.version}.nupkg", NUSPEC, render_nuspec(NUSPEC), entries)
+    (folder / "P.csproj").write_text(
+        '<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><UseAppHost>false</UseAppHost>'
+        f"<TargetFramework>{framework}</TargetFramework></PropertyGroup><ItemGroup>"
+        f'<PackageReference Include="{NUSPEC.id}" Version="{NUSPEC.version}"/></ItemGroup></Project>',
+        encoding="utf-8",
+    )
+    dotnet.write_nuget_config(folder / "NuGet.config", [str(folder / "feed")])
+    return folder, environment
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rid", "taken"),
+    [
+        ("linux-x64", "linux-x64"),
+        ("linux-arm64", "linux-arm64"),
+        ("linux-musl-arm64", "linux-musl-arm64"),
+        ("linux-musl-x64", ""),
+        ("linux-bionic-arm64", ""),
+    ],
+)
+def test_nuget_gives_a_library_only_to_systems_with_its_c_library(application, tmp_path, rid, taken):
+    folder, environment = application
+    options = ["--nologo", "-r", rid, "--self-contained", "false", "-o", tmp_path]
+    run([dotnet.find(environment), "publish", *options], cwd=folder, env=environment, timeout=300)
+    given = [path.read_text("utf-8") for path in tmp_path.rglob("libdemo.so")]
+    assert given == ([taken] if taken else [])
+    assert not list(tmp_path.rglob("_._"))
 
 
 @pytest.fixture(scope="module")

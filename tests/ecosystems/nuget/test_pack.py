@@ -47,6 +47,11 @@ def names(path):
     return {name for name in members(path) if name.startswith(("lib/", "runtimes/"))}
 
 
+def empty(processor):
+    """What keeps the libraries for glibc from Alpine and Android."""
+    return {f"runtimes/{system}-{processor}/native/_._" for system in ("linux-bionic", "linux-musl")}
+
+
 def nuspec_of(path):
     return member(path, ".nuspec").decode()
 
@@ -58,13 +63,24 @@ def test_native_files_lie_flat_for_each_target_beside_the_managed_part(tmp_path,
     assert names(package) == {
         *(f"lib/{framework}/Demo.{suffix}" for framework in FRAMEWORKS for suffix in ("dll", "xml")),
         *(f"runtimes/{rid}/native/{library}" for rid in rids for library in libraries),
+        *(empty("x64") | empty("arm64")),
     }
 
 
 def test_a_package_of_native_files_alone_suits_netstandard_by_an_empty_marker(tmp_path):
     (package,) = nupkgs(tmp_path, "libextra.so", package="extra")
-    assert names(package) == {"lib/netstandard2.0/_._", "runtimes/linux-x64/native/libextra.so"}
+    own = {"lib/netstandard2.0/_._", "runtimes/linux-x64/native/libextra.so"}
+    assert names(package) == own | empty("x64")
     assert not [name for name in members(package) if name.startswith("build/native/")]
+
+
+def test_what_alpine_and_android_get_is_left_empty_but_where_they_have_a_library(tmp_path):
+    [package] = nupkgs(tmp_path, "libextra.so", rids=("linux-x64", "linux-musl-x64", "linux-riscv64"), package="extra")
+    places = [name for name in names(package) if name.endswith("/native/_._")]
+    assert sorted(places) == [
+        "runtimes/linux-bionic-x64/native/_._",
+        "runtimes/linux-musl-riscv64/native/_._",
+    ]
 
 
 def test_a_sibling_becomes_a_dependency_of_the_same_minor_version(tmp_path):
@@ -131,7 +147,8 @@ def test_a_split_package_has_one_part_for_each_target_and_pins_them(tmp_path, as
         "Demo.0.1.0.snupkg",
     ]
     assert names(packages[0]) == {f"lib/{f}/Demo.{suffix}" for f in FRAMEWORKS for suffix in ("dll", "xml")}
-    assert names(packages[1]) == {"lib/netstandard2.0/_._", "runtimes/linux-x64/native/libdemo.so"}
+    own = {"lib/netstandard2.0/_._", "runtimes/linux-x64/native/libdemo.so"}
+    assert names(packages[1]) == own | empty("x64")
     for rid in SPLIT["rids"]:
         pin = f'<dependency id="Demo.runtime.{rid}" version="[0.1.0]" />'
         assert nuspec_of(packages[0]).count(pin) == len(FRAMEWORKS)

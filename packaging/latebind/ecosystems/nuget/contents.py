@@ -1,8 +1,9 @@
 """Decides the files of a nupkg and their places in it.
 
-`runtimes/<rid>/native/` is flat, since NuGet flattens it on copy. `lib/<framework>/` holds the managed part, or an
-empty `_._`, by which NuGet accepts a package with native files only for that framework. `build/` and
-`buildTransitive/` serve .NET Framework and Mono, which never look into `runtimes/`; `build/native/` serves C and C++.
+`runtimes/<rid>/native/` is flat, since NuGet flattens it on copy. `lib/<framework>/` holds the managed part. An empty
+`_._` in the place of either says that there is nothing: a package with native files only suits that framework, and a
+system with another C library doesn't get the files for glibc. `build/` and `buildTransitive/` serve .NET Framework and
+Mono, which never look into `runtimes/`; `build/native/` serves C and C++.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ CLASSIC_FRAMEWORK = "net461"
 ICON_LIMIT = 1024 * 1024
 """The largest icon that NuGet packs and feeds accept (NuGet.Packaging, PackageBuilder.MaxIconFileSize)."""
 
+_EMPTY = "_._"
+"""The name by which a folder has nothing on purpose."""
+_FALLING_BACK = {"linux-musl": (), "linux-bionic": ("arm", "arm64", "x64")}
+"""What falls back to the RID for glibc, and the processors; () for all (dotnet/runtime, its portable graph of RIDs)."""
 _PICTURES = {".png": b"\x89PNG\r\n\x1a\n", ".jpg": b"\xff\xd8\xff", ".jpeg": b"\xff\xd8\xff"}
 """What a file of each suffix begins with."""
 _PORTABLE_PDB = b"BSJB"
@@ -47,10 +52,26 @@ def native(stages: Sequence[Stage], component: str, companions: Sequence[str]) -
     ]
 
 
+def exclude_others(rids: Sequence[Rid], served: Sequence[Rid]) -> list[Entry]:
+    """Empty folders for Alpine and Android, whose applications NuGet would give the libraries for glibc of `rids`.
+
+    `served` are the targets of the whole package. NuGet takes the folder that is nearest by its graph of RIDs.
+    """
+    near = [
+        f"{system}-{processor}"
+        for rid in rids
+        if target(rid).libc == "glibc"
+        for processor in (rid.rpartition("-")[2],)
+        for system, processors in _FALLING_BACK.items()
+        if processor in (processors or (processor,))
+    ]
+    return [Entry(name=f"runtimes/{rid}/native/{_EMPTY}", data=b"") for rid in near if rid not in served]
+
+
 def list_assemblies(builds: Sequence[ManagedBuild]) -> list[Entry]:
     """Assembly, documentation and translations for each framework."""
     if not builds:
-        return [Entry(name=f"lib/{NATIVE_ONLY_FRAMEWORK}/_._", data=b"")]
+        return [Entry(name=f"lib/{NATIVE_ONLY_FRAMEWORK}/{_EMPTY}", data=b"")]
     return [
         Entry(name=f"lib/{build.framework}/{file.relative_to(folder).as_posix()}", data=file.read_bytes())
         for build in builds
@@ -178,7 +199,7 @@ def refuse_twins(files: Sequence[Entry], *, where: str) -> None:
         if other is not name:
             raise BuildError(f"two files in {folder} have the name {base}, ignoring case", where=where)
         twin = managed_names.get(base.lower(), name)
-        if folder.startswith("runtimes/") and twin != name:
+        if folder.startswith("runtimes/") and twin != name and not name.endswith(f"/{_EMPTY}"):
             raise BuildError(
                 f"{twin} and {name} would overwrite each other when an application is published",
                 where=where,

@@ -131,10 +131,12 @@ def _native(job: _Job, *stages: Stage) -> list[Entry]:
 
 
 def _whole(job: _Job) -> Path:
+    rids = [stage.rid for stage in job.stages]
     files = [
         *_native(job),
+        *contents.exclude_others(rids, rids),
         *contents.list_assemblies(job.managed),
-        *contents.targets_entries(job.nuspec.id, [stage.rid for stage in job.stages]),
+        *contents.targets_entries(job.nuspec.id, rids),
         *contents.header_entries(job.nuspec.id, job.stages, job.component),
     ]
     return _write(job, files)
@@ -164,6 +166,7 @@ def _split(job: _Job) -> list[Path]:
         )
         files = [
             *_native(job, stage),
+            *contents.exclude_others([stage.rid], rids),
             *contents.list_assemblies(()),
             *contents.targets_entries(part.id, [stage.rid], part_of=nuspec.id),
             *contents.copy_entries(part.id, stage, job.component),

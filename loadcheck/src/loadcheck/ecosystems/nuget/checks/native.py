@@ -168,7 +168,7 @@ _EMPTY = "_._"
     "you may not support Alpine, and a warning if the package has files for the system with another processor.",
     kinds=("nupkg",),
     example="runtimes/linux-x64/native/liblatenn.so, without runtimes/linux-musl-x64",
-    fix="Build the library for the system and add it under the system's own RID.",
+    fix="Build the library for the system and add it under the system's own RID, or put an empty file `_._` there.",
 )
 def glibc_falls_back(package: Contents) -> Hits:
     """.NET takes the files of the nearest RID that the package has, and a RID's neighbours include other C libraries.
@@ -213,8 +213,8 @@ def _find_fallbacks(
         inner=file.name,
         message=f"is for glibc, but .NET gives it to {neighbour.name}, too: the package has nothing for {own}",
         evidence=tuple(f"{own} falls back to runtimes/{rid}/native/" for rid, own in taken.items()),
-        fix=f"Add a library for {neighbour.name} in runtimes/{own}/native/, or document that the package does not "
-        f"support {neighbour.name}.",
+        fix=f"Add a library for {neighbour.name} in runtimes/{own}/native/, or an empty file {_EMPTY} there: "
+        f"applications for {neighbour.name} then get none.",
         severity="warning" if is_promised else "note",
     )
 
