@@ -14,7 +14,7 @@ from loadcheck.engine.policy import Policy, default_policy
 from loadcheck.engine.pool import Died, Pool, WorkerLimits, default_jobs
 from loadcheck.errors import InputError
 from loadcheck.formats import find_format
-from loadcheck.model import PASSED_OVER, SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
+from loadcheck.model import PASSED_OVER, SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Kind, Skipped, Waived
 from loadcheck.readers.contents import Contents, File
 from loadcheck.readers.environment import find_folders, read_environment
 from loadcheck.readers.package import NothingToAuditError, kind_of, read_package
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from loadcheck.engine.registry import Check
     from loadcheck.index.index import Index
-    from loadcheck.readers.contents import SubjectKind
     from loadcheck.readers.supplied import Supplied
 
 _MOST_DEATHS = 5
@@ -41,7 +40,7 @@ class Task:
     """
 
     path: Path
-    kind: SubjectKind
+    kind: Kind
     policy: Policy
     lost: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Path, ...] = ()
@@ -102,7 +101,7 @@ def audit_here(paths: Sequence[Path], policy: Policy | None = None) -> AuditRepo
     return _gather(tasks, [audit_package(task, lambda _: None) for task in tasks], others, policy)
 
 
-def _list_tasks(subjects: Sequence[tuple[Path, SubjectKind]], policy: Policy) -> list[Task]:
+def _list_tasks(subjects: Sequence[tuple[Path, Kind]], policy: Policy) -> list[Task]:
     wheels = tuple(path for path, kind in subjects if kind == "wheel") if policy.resolve else ()
     return [Task(path=path, kind=kind, policy=policy, beside=wheels) for path, kind in subjects]
 
@@ -171,7 +170,7 @@ def _list_markers(policy: Policy) -> list[str]:
     return sorted({marker for check in chosen for marker in check.seeks_markers(policy)})
 
 
-def find_subjects(paths: Sequence[Path]) -> tuple[list[tuple[Path, SubjectKind]], list[Skipped]]:
+def find_subjects(paths: Sequence[Path]) -> tuple[list[tuple[Path, Kind]], list[Skipped]]:
     """The packages, folders and binaries to audit, each once, sorted by path; and what is none of these.
 
     A folder stands for the packages below it, and for itself when it holds native files outside of packages, or no
@@ -179,7 +178,7 @@ def find_subjects(paths: Sequence[Path]) -> tuple[list[tuple[Path, SubjectKind]]
     becomes a finding. Raises InputError for a path that is not there or cannot be read, and if there is nothing to
     audit.
     """
-    kind_by_path: dict[Path, SubjectKind] = {}
+    kind_by_path: dict[Path, Kind] = {}
     others: list[InputError] = []
     for path in paths:
         if not path.exists():
@@ -194,7 +193,7 @@ def find_subjects(paths: Sequence[Path]) -> tuple[list[tuple[Path, SubjectKind]]
     return sorted(kind_by_path.items(), key=lambda subject: subject[0].as_posix()), skipped
 
 
-def _list_folder(folder: Path) -> dict[Path, SubjectKind]:
+def _list_folder(folder: Path) -> dict[Path, Kind]:
     """What to audit of a folder. The folder itself stands for files of its own, and for what cannot be read in it."""
     closed: list[OSError] = []
     files = sorted(file for file in list_files(folder, closed.append) if not _holds_symbols(file))
@@ -202,7 +201,7 @@ def _list_folder(folder: Path) -> dict[Path, SubjectKind]:
         raise InputError(f"cannot be read: {closed[0].strerror}", where=str(folder))
     if not files and not closed:
         raise NothingToAuditError("this folder has nothing to audit", where=str(folder), advice=_ADVICE)
-    subjects: dict[Path, SubjectKind] = {file: form.audited_as for file in files if (form := find_format(file.name))}
+    subjects: dict[Path, Kind] = {file: form.audited_as for file in files if (form := find_format(file.name))}
     if not subjects or closed or any(_belongs_to_folder(file) for file in files if file not in subjects):
         subjects[folder] = "folder"
     return subjects
