@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from loadcheck.engine.registry import Check
+    from loadcheck.engine.check import Check
     from loadcheck.index.index import Index
     from loadcheck.readers.supplied import Supplied
 

@@ -43,7 +43,7 @@ RETIRED = frozenset({
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A problem that a check found. The registry makes a Finding of it."""
+    """A problem that a check found; a Finding is made of it."""
 
     message: str
     cause: str = ""
