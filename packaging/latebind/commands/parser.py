@@ -33,7 +33,7 @@ class GroupedHelp(argparse.HelpFormatter):
     """Lists commands below the headings of `groups`, each with the names of its commands."""
 
     def __init__(self, *, groups: Mapping[str, Sequence[str]], **settings: Any) -> None:
-        """As argparse.HelpFormatter."""
+        """Take the settings of argparse.HelpFormatter, and the groups."""
         super().__init__(**settings)
         self._groups = groups
 
@@ -56,7 +56,7 @@ class Parser(argparse.ArgumentParser):
     """argparse's parser with Once as its default action; its commands are of this class, too."""
 
     def __init__(self, **settings: Any) -> None:
-        """As argparse.ArgumentParser."""
+        """Take the settings of argparse.ArgumentParser."""
         super().__init__(**settings)
         self.register("action", None, Once)
         self.register("action", "store", Once)

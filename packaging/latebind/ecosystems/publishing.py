@@ -113,12 +113,12 @@ class FolderFeed:
     place: str
 
     def find(self, file: Path) -> str:
-        """See Registry."""
+        """The SHA-256 of the published file of that name; "" when there is none."""
         published = Path(self.place, file.name)
         return sha256(published) if published.is_file() else ""
 
     def upload(self, file: Path) -> None:
-        """See Registry."""
+        """Publish a file."""
         shutil.copyfile(file, Path(self.place, file.name))
 
 

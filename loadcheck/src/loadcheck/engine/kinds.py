@@ -28,7 +28,7 @@ class Pin:
 
     id: str
     range: str
-    """As it is written."""
+    """The range as the package writes it."""
     version: str
     """The only version that the range admits; "" where it admits several."""
 
@@ -43,7 +43,7 @@ class TwinFacts:
     """The distribution, the NuGet id or npm's name; for a package of one target, that of the whole."""
     version: str
     native: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
-    """As NativeFiles."""
+    """Its native files (`NativeFiles`)."""
     id: str = ""
     """Its own name, where it may be a part of a split package."""
     exact: str = ""

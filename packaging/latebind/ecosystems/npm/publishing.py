@@ -36,7 +36,7 @@ packages:
 log: {{ type: stdout, format: pretty, level: warn }}
 """
 _TIME_LIMIT = 600.0
-"""Also for publishing, with its repetitions."""
+"""For a publication with its repetitions."""
 _RETRIES = {"npm_config_fetch_retries": "3", "npm_config_fetch_retry_mintimeout": "500"}
 
 
@@ -65,7 +65,7 @@ class LocalNpm:
         return hashlib.sha256(data).hexdigest() if published == ours else str(published)
 
     def upload(self, file: Path) -> None:
-        """See Registry."""
+        """Publish a file."""
         argv: list[str | Path] = [find_program("npm"), "publish", file, "--ignore-scripts", *self._options]
         environment = {**npm_environment(self.home), **_RETRIES}
         run(argv, cwd=self.folder, env=environment, timeout=_TIME_LIMIT, log=self.log, advice=AGAIN)
@@ -94,7 +94,7 @@ def open_npm(inputs: RehearsalInputs) -> Iterator[LocalNpm]:
 
 
 def install_npm(inputs: RehearsalInputs, registry: Registry) -> str:
-    """See Rehearsal.install."""
+    """Install the npm packages from the registry, and run the project's consumer (`Rehearsal.install`)."""
     config, app = inputs.config, inputs.folder / "user"
     program = config.document.verify.find_program(NODE)
     if not program:

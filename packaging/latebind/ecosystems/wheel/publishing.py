@@ -40,7 +40,7 @@ class LocalPyPI:
     log: Path
 
     def find(self, file: Path) -> str:
-        """See Registry."""
+        """The SHA-256 of the published file of that name; "" when there is none."""
         name = canonicalize_name(file.name.partition("-")[0])
         try:
             with urllib.request.urlopen(f"{self.place}/simple/{name}/") as answer:  # noqa: S310  # of this machine
@@ -55,7 +55,7 @@ class LocalPyPI:
         return hashes.get(file.name, "")
 
     def upload(self, file: Path) -> None:
-        """See Registry."""
+        """Publish a file."""
         argv: list[str | Path] = [self.python, "-m", "twine", "upload", "--non-interactive", "--disable-progress-bar"]
         argv += ["--repository-url", self.place, "--username", "local", "--password", "local", file]
         environment = {**installer_environment(self.home), "NO_COLOR": "1", "COLUMNS": "200"}
@@ -78,7 +78,7 @@ def open_pypi(inputs: RehearsalInputs) -> Iterator[LocalPyPI]:
 
 
 def install_wheels(inputs: RehearsalInputs, registry: Registry) -> str:
-    """See Rehearsal.install."""
+    """Install the wheels from the registry, and run the project's consumer (`Rehearsal.install`)."""
     config, environment = inputs.config, inputs.folder / "user"
     script = config.document.verify.python
     if not script:
