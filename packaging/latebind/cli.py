@@ -11,7 +11,8 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,23 +46,16 @@ from latebind.system.log import LOG
 from latebind.text import shell_word
 
 if TYPE_CHECKING:
-    from latebind.commands.common import Command
+    from latebind.commands.common import Add, Command
 
 INTERRUPTED, PIPE_CLOSED = 130, 141
-_GROUPS = {
-    "start": ("new", "adopt", "ci", "doctor"),
-    "make packages": ("plan", "build", "stage", "pack"),
-    "check them": ("audit", "verify", "gate", "matrix", "reproduce"),
-    "release": ("release", "rehearse", "sbom"),
-    "with other build systems": ("stub", "headers", "loader-source", "cibuildwheel"),
-    "shell": ("completion",),
+_GROUPS: dict[str, tuple[Callable[[Add], None], ...]] = {
+    "start": (declare_new, declare_adopt, declare_ci, declare_doctor),
+    "make packages": (declare_plan, declare_build, declare_stage, declare_pack),
+    "check them": (declare_audit_command, declare_verify, declare_gate, declare_matrix, declare_reproduce),
+    "release": (declare_release, declare_rehearse, declare_sbom),
+    "with other build systems": (declare_stub, declare_headers, declare_loader_source, declare_cibuildwheel),
 }
-_COMMANDS = (
-    declare_new, declare_adopt, declare_ci, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack,
-    declare_audit_command, declare_verify, declare_gate, declare_matrix, declare_release, declare_rehearse,
-    declare_reproduce,
-    declare_cibuildwheel, declare_loader_source, declare_stub, declare_headers, declare_sbom,
-)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -154,9 +148,10 @@ def _system_advice(error: OSError) -> str:
 
 
 def _parser() -> Parser:
+    groups: dict[str, list[str]] = {}
     parser = Parser(
         prog="latebind",
-        formatter_class=_Help,
+        formatter_class=partial(GroupedHelp, groups=groups),
         description="Build native libraries that find their runtime late; package, audit and verify them.",
         epilog="A target is named by its RID, as in .NET: linux-x64, osx-arm64, win-x64. Exit status: 0 success, "
         "1 the result is negative, such as findings or failed test cases, 2 any other error, such as wrong usage or a "
@@ -182,7 +177,8 @@ def _parser() -> Parser:
     _add_levels(everywhere, default=argparse.SUPPRESS)  # also after the command, without resetting one before it
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    def add(name: str, run: Command, text: str) -> argparse.ArgumentParser:
+    def add(title: str, name: str, run: Command, text: str) -> argparse.ArgumentParser:
+        groups.setdefault(title, []).append(name)
         raw = argparse.RawDescriptionHelpFormatter  # examples keep their lines
         command = commands.add_parser(
             name, help=text, description=text, parents=[everywhere], epilog=epilog(name), formatter_class=raw
@@ -190,12 +186,13 @@ def _parser() -> Parser:
         command.set_defaults(command=run, parser=command)
         return command
 
-    for declare in _COMMANDS:
-        declare(add)
+    for title, declarations in _GROUPS.items():
+        for declare in declarations:
+            declare(partial(add, title))
     for command in commands.choices.values():
         _add_json(command)
     completion = add(
-        "completion", lambda arguments: complete(parser, arguments.shell), "print a shell's completion script"
+        "shell", "completion", lambda arguments: complete(parser, arguments.shell), "print a shell's completion script"
     )
     completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     return parser
@@ -212,10 +209,6 @@ def _add_json(command: argparse.ArgumentParser) -> None:
 def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:
     parser.add_argument("-v", "--verbose", action="store_true", default=default, help="show commands and their output")
     parser.add_argument("-q", "--quiet", action="store_true", default=default, help="print results and errors only")
-
-
-class _Help(GroupedHelp):
-    groups = _GROUPS
 
 
 class _CMakeDir(argparse.Action):

@@ -27,7 +27,7 @@ def fingerprint() -> str:
 
 
 def hash_code() -> str:
-    """The same for what doesn't depend on the version of Python."""
+    """A hash of the code of latebind, of loadcheck and of the libraries that they use."""
     return _hash_code(PACKAGE, LOADCHECK)
 
 

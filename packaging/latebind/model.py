@@ -12,8 +12,6 @@ from latebind.backend.targets import Rid
 from loadcheck import Kind, Sha256
 
 SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7"]
-CaseKind = Kind
-"""What a consumer installs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +73,7 @@ def list_passes(level: Level) -> tuple[State, ...]:
 class Case:
     """One thing to verify: what, where, with which runtime, and in which scenario."""
 
-    kind: CaseKind
+    kind: Kind
     target: Rid
     consumer: str
     """Who consumes the package: `python3.11`, `dotnet-build`, `dotnet-publish`."""

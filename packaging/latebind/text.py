@@ -106,7 +106,7 @@ def printable(text: str, kept: str = "\n") -> str:
 
 
 def printable_lines(text: str) -> str:
-    """The same for lines of programs and files, in which tabs are spaces."""
+    """Printable lines of programs and files, with spaces for tabs."""
     return printable(text.replace("\t", "    "))
 
 

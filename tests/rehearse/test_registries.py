@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from latebind.ecosystems.npm.publishing import open_npm
-from latebind.ecosystems.publishing import Stage
+from latebind.ecosystems.publishing import RehearsalInputs
 from latebind.ecosystems.wheel.publishing import open_pypi
 from latebind.errors import InputError, ToolError
 from latebind.rehearse.steps import publish
@@ -61,10 +61,10 @@ def fail_uploads(target, times):
 
 
 @pytest.fixture
-def make_stage(config, release, tmp_path):
+def make_inputs(config, release, tmp_path):
     def make(name):
         (tmp_path / name).mkdir()
-        return Stage(
+        return RehearsalInputs(
             config=config,
             folder=tmp_path / name,
             python=sys.executable,
@@ -75,9 +75,9 @@ def make_stage(config, release, tmp_path):
     return make
 
 
-def test_pypi_is_tried_again_after_500_and_a_lasting_failure_can_be_repeated(make_stage, release):
+def test_pypi_is_tried_again_after_500_and_a_lasting_failure_can_be_repeated(make_inputs, release):
     files = sorted((release / "packages").glob("*.whl"))
-    with open_pypi(make_stage("pypi")) as registry:
+    with open_pypi(make_inputs("pypi")) as registry:
         with fail_uploads(registry.place, times=1) as place:
             assert publish(replace(registry, place=place), files[:1]) == "1 file published, 0 already there"
         with fail_uploads(registry.place, times=1000) as place:
@@ -90,10 +90,10 @@ def test_pypi_is_tried_again_after_500_and_a_lasting_failure_can_be_repeated(mak
             publish(registry, files)
 
 
-def test_npm_publishes_once_and_refuses_other_bytes(make_stage, release):
+def test_npm_publishes_once_and_refuses_other_bytes(make_inputs, release):
     require_programs("npm")
     files = sorted((release / "packages").glob("*.tgz"))
-    with open_npm(make_stage("npm")) as registry:
+    with open_npm(make_inputs("npm")) as registry:
         assert publish(registry, files[:1]) == "1 file published, 0 already there"
         assert publish(registry, files) == f"{len(files) - 1} files published, 1 already there"
         files[0].write_bytes(gzip.compress(gzip.decompress(files[0].read_bytes()), mtime=1))

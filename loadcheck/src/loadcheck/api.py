@@ -2,8 +2,8 @@
 
 from loadcheck.audit import audit_here, audit_paths
 from loadcheck.engine.catalog import FAMILIES, checks, explain
+from loadcheck.engine.check import ARCHIVES, INSTALLED, Check, Hit, Hits, Skip, check
 from loadcheck.engine.policy import Choice, Policy, Waiver, fits_any, read_codes
-from loadcheck.engine.registry import ARCHIVES, INSTALLED, Check, Hit, Hits, Skip, check
 from loadcheck.engine.supply import comparable_version, requirement_rows
 from loadcheck.engine.wording import count_line, first, links, own_name, some
 from loadcheck.options import choose_checks, load_baseline, print_report

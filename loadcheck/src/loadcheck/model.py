@@ -20,7 +20,7 @@ PROFILES: tuple[Profile, ...] = ("loads", "runtime", "all")
 FailOn = Literal["error", "warning", "never"]
 """The least severity with which a finding fails an audit."""
 Kind = str
-"""What a package file is: `wheel`, `npm` (`formats.py`)."""
+"""What a package file is: `wheel`, `npm` (`formats.py`); what is audited may also be `folder` or `binary`."""
 SYMBOLS_SUFFIX = "-symbols.zip"
 """The suffix of archives of native debug symbols."""
 SYMBOLS_MANIFEST = "symbols.json"

@@ -7,9 +7,9 @@ import pytest
 from loadcheck.engine import platforms
 from loadcheck.engine.catalog import checks
 from loadcheck.engine.cause import causes, sections
+from loadcheck.engine.check import Hit, check
 from loadcheck.engine.policy import Choice, Waiver, read_codes
 from loadcheck.engine.pool import WorkerLimits
-from loadcheck.engine.registry import Hit, check
 from loadcheck.engine.symbols import glibc_since, is_libm_alone
 from loadcheck.engine.wording import count_line, first, join_names, list_names, others, some, unread_line
 from loadcheck.errors import UserError

@@ -11,8 +11,9 @@ import pytest
 
 from corpus.cases.layout import split
 from corpus.packages import pe, universal
-from loadcheck.audit import audit_here, audit_paths, find_subjects
+from loadcheck.audit import audit_here, audit_paths
 from loadcheck.engine.policy import Policy, Waiver
+from loadcheck.engine.subjects import find_subjects
 from loadcheck.errors import InputError, UserError
 from loadcheck.reports.console import audit_text
 

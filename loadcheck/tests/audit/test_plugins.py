@@ -9,8 +9,8 @@ import pytest
 
 from corpus.packages import wheel
 from corpus.processes import assert_refused, run_checked, run_program
+from loadcheck.engine.check import Hit, check
 from loadcheck.engine.policy import Policy
-from loadcheck.engine.registry import Hit, check
 from loadcheck.errors import UserError
 
 TELEMETRY = '''

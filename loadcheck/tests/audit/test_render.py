@@ -9,8 +9,8 @@ from audit.conftest import make_report
 import loadcheck
 from loadcheck.engine.catalog import explain, own_checks
 from loadcheck.engine.cause import cause_id, fingerprint, stable
+from loadcheck.engine.check import Hit
 from loadcheck.engine.policy import Policy
-from loadcheck.engine.registry import Hit
 from loadcheck.engine.wording import demangle
 from loadcheck.errors import UserError
 from loadcheck.model import AuditReport, Finding, Skipped

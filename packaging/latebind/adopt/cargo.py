@@ -27,7 +27,7 @@ class Crate:
     script: str
     """The build script, from the project's folder; the package's Cargo.toml for one of a registry."""
     libraries: tuple[str, ...]
-    """As the build script names them: `onnxruntime`, `dylib=onnxruntime`."""
+    """The names that the build script has for them: `onnxruntime`, `dylib=onnxruntime`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,8 +85,8 @@ class Plan(Change):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """What came of a plan in a copy of the project."""
+class Attempt:
+    """What came of a plan, tried in a copy of the project."""
 
     obstacles: tuple[str, ...] = ()
     """What cannot be bound late, a line each."""
@@ -142,14 +142,14 @@ def _add_requirement(root: Path, requirement: str, setup: str) -> dict[str, str]
     return {file.name: tomlkit.dumps(document)}
 
 
-def try_plan(plan: Plan, root: Path, backend: Backend, product: Product, scratch: Path) -> Trial:
+def try_plan(plan: Plan, root: Path, backend: Backend, product: Product, scratch: Path) -> Attempt:
     """Build a copy of the project with the plan's changes in the empty folder `scratch`, and look at its wheel."""
     copy = copy_project(root, scratch / "project")
     plan.write(copy)
     try:
         built = build_wheel(backend, copy, scratch)
     except BuildError as error:
-        return Trial(error=error.message)
+        return Attempt(error=error.message)
     after, runtime = read_product(built.wheel), plan.runtime
     obstacles = tuple(_list_obstacles(product, built.wheel, backend, runtime, scratch))
     left, gained = after.describe(), []
@@ -164,7 +164,7 @@ def try_plan(plan: Plan, root: Path, backend: Backend, product: Product, scratch
         left += [f"{name}: no longer exports {', '.join(lost[:3])}"] if lost else []
     if all(exports == product.exports.get(name) for name, exports in after.exports.items()):
         gained.append("exports what it did")
-    return Trial(obstacles=obstacles, left=tuple(left), gained=tuple(gained))
+    return Attempt(obstacles=obstacles, left=tuple(left), gained=tuple(gained))
 
 
 def _list_obstacles(

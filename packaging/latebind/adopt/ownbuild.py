@@ -82,7 +82,7 @@ class Backend:
     """A project's build backend, and the environment with what it requires."""
 
     name: str
-    """As pyproject.toml names it."""
+    """Its name in pyproject.toml."""
     paths: tuple[str, ...]
     python: Path
     project: Path

@@ -7,7 +7,7 @@ class LatebindError(Exception):
     """A problem that the user can act on.
 
     `message` says what went wrong and why, `where` names the file (and line) or the part of the input, `advice`
-    is the next thing to do. The command line prints the four and exits with `exit_status`.
+    is the next thing to do. The command line prints them and exits with `exit_status`.
     """
 
     exit_status = 2

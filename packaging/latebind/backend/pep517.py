@@ -31,7 +31,7 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
 
 
 def get_requires_for_build_editable(config_settings: Settings = None) -> list[str]:
-    """The same for an editable installation."""
+    """The compiler and the build programs that this machine lacks for an editable installation."""
     with _settings(config_settings):
         return hatchling.get_requires_for_build_editable()
 

@@ -88,7 +88,7 @@ class Stage:
         return links
 
     def library_names(self, component: str) -> tuple[Path, ...]:
-        """The same with every name of a library.
+        """The shared libraries of a component, under every name that they have.
 
         Raises BuildError when there are none: a package without its library must not be made; and when two have one
         name: packages hold all of them in one folder.

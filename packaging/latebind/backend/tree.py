@@ -45,7 +45,7 @@ def hash_tree(
 
 
 def hash_files(root: Path, files: Iterable[Path], *, modes: bool = True) -> str:
-    """The same of some files below a folder, in their order."""
+    """A hash of the names, contents and executable bits of some files below a folder, in their order."""
     digest = hashlib.sha256()
     for path in files:
         mark = b"x" if modes and path.stat().st_mode & 0o100 else b"-"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NoReturn
 
 from latebind.commands.problems import print_error
@@ -33,7 +32,10 @@ class Once(argparse._StoreAction):  # noqa: SLF001  # argparse keeps its actions
 class GroupedHelp(argparse.HelpFormatter):
     """Lists commands below the headings of `groups`, each with the names of its commands."""
 
-    groups: Mapping[str, Sequence[str]] = MappingProxyType({})
+    def __init__(self, *, groups: Mapping[str, Sequence[str]], **settings: Any) -> None:
+        """Take the settings of argparse.HelpFormatter, and the groups."""
+        super().__init__(**settings)
+        self._groups = groups
 
     def _format_action(self, action: argparse.Action) -> str:
         if not isinstance(action, argparse._SubParsersAction):  # noqa: SLF001  # argparse keeps its actions to itself
@@ -41,7 +43,7 @@ class GroupedHelp(argparse.HelpFormatter):
         by_name = {str(choice.dest): choice for choice in action._get_subactions()}  # noqa: SLF001  # as above
         texts = []
         self._indent()
-        for title, names in self.groups.items():
+        for title, names in self._groups.items():
             texts.append(f"  {title}:\n")
             self._indent()
             texts += [super(GroupedHelp, self)._format_action(by_name[name]) for name in names]
@@ -54,7 +56,7 @@ class Parser(argparse.ArgumentParser):
     """argparse's parser with Once as its default action; its commands are of this class, too."""
 
     def __init__(self, **settings: Any) -> None:
-        """As argparse.ArgumentParser."""
+        """Take the settings of argparse.ArgumentParser."""
         super().__init__(**settings)
         self.register("action", None, Once)
         self.register("action", "store", Once)

@@ -1,1 +1,1 @@
-"""Compilers: zig for any target, or the machine's own for its own target."""
+"""What programs are compiled for or run by: .NET, Mono and CPythons."""

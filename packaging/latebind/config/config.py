@@ -72,7 +72,7 @@ class Config:
 
     @property
     def module_kinds(self) -> tuple[str, ...]:
-        """The same, one for each CPython that `wheel.pythons` names: `cp310-cp310`, `cp313-cp313t`."""
+        """The kinds of the modules, one for each CPython that `wheel.pythons` names: `cp310-cp310`, `cp313-cp313t`."""
         kind, wheels = self.module_kind, (package.wheel for package in self.packages.values())
         return next((wheel.kinds for wheel in wheels if wheel is not None and wheel.kind == kind), ())
 
@@ -134,7 +134,7 @@ class Config:
         return runtime.explain_absent(rid) if runtime else ""
 
     def with_toolchain(self, rid: str, name: str) -> Config:
-        """The same project with another toolchain for a target."""
+        """The configuration with another toolchain for a target."""
         targets = self.document.targets
         options = msgspec.structs.replace(targets.options.get(rid, TargetOptions()), toolchain=name)
         targets = msgspec.structs.replace(targets, options={**targets.options, rid: options})
@@ -239,7 +239,7 @@ class Config:
         return wheel.kind if wheel is not None else ""
 
     def for_this_python(self) -> Config:
-        """The same project with modules for the running CPython alone, as its user who installs it needs them."""
+        """The configuration for the running CPython alone, as a user who installs the project needs it."""
         packages = {
             name: msgspec.structs.replace(package, wheel=msgspec.structs.replace(package.wheel, pythons=()))
             if package.wheel is not None

@@ -271,7 +271,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
     ] = ()
 
     def preset(self) -> RuntimePreset:
-        """The same in the form of a preset."""
+        """The preset that the description stands for."""
         systems = msgspec.structs.asdict(self.every_file)
         plain = [(system, name) for system, names in systems.items() for name in names if "*" not in name]
         copies = tuple(dict.fromkeys(glob for system, name in plain for glob in _copies(system, name)))

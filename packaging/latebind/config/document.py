@@ -21,7 +21,7 @@ from latebind.model import SbomFormat  # as above
 from loadcheck import FailOn, Profile  # as above
 
 AUTHOR = re.compile(r"(?P<name>[^<>]*[^<>\s])(?:\s*<(?P<email>[^<>@\s]+@[^<>@\s]+)>)?")
-"""As npm and Cargo write an author."""
+"""An author as npm and Cargo write one: `Name <email>`."""
 
 
 class Author(NamedTuple):

@@ -162,7 +162,7 @@ class PluginConfig(HostedConfig, frozen=True, kw_only=True):
 
     @property
     def host_name(self) -> str:
-        """As it is configured."""
+        """The host that the configuration names."""
         return self.host
 
     @property

@@ -72,7 +72,7 @@ class PackRun:
     commit: str
     """The commit that packages name; "" for none."""
     source_hash: str
-    """As hash_sources()."""
+    """The hash of what the native files are made from (`hash_sources()`)."""
     files_by_job: dict[PackageJob, tuple[Path, ...]] = field(default_factory=dict)
 
     @property

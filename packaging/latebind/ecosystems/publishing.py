@@ -53,7 +53,7 @@ class Publisher:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class RehearsalInputs:
     """What an ecosystem gets to rehearse with."""
 
     config: Config
@@ -97,9 +97,9 @@ class Rehearsal:
     """The job of the workflow that publishes there; "" when none does."""
     kinds: tuple[Kind, ...]
     """The kinds of packages that are published there."""
-    open: Callable[[Stage], AbstractContextManager[Registry]]
+    open: Callable[[RehearsalInputs], AbstractContextManager[Registry]]
     """Start the registry. Raises NotRun when this machine lacks what it needs."""
-    install: Callable[[Stage, Registry], str]
+    install: Callable[[RehearsalInputs, Registry], str]
     """Install from the registry by name, and run the project's consumer; what was installed.
 
     Raises NotRun, and LatebindError when it fails.
@@ -113,20 +113,20 @@ class FolderFeed:
     place: str
 
     def find(self, file: Path) -> str:
-        """See Registry."""
+        """The SHA-256 of the published file of that name; "" when there is none."""
         published = Path(self.place, file.name)
         return sha256(published) if published.is_file() else ""
 
     def upload(self, file: Path) -> None:
-        """See Registry."""
+        """Publish a file."""
         shutil.copyfile(file, Path(self.place, file.name))
 
 
 @contextmanager
-def _open_folder(stage: Stage) -> Iterator[FolderFeed]:
+def _open_folder(inputs: RehearsalInputs) -> Iterator[FolderFeed]:
     """A folder as a registry."""
-    (stage.folder / "feed").mkdir(parents=True, exist_ok=True)
-    yield FolderFeed(str(stage.folder / "feed"))
+    (inputs.folder / "feed").mkdir(parents=True, exist_ok=True)
+    yield FolderFeed(str(inputs.folder / "feed"))
 
 
 def rehearse_in_folder(title: str, what: str, kind: Kind, **more: Any) -> Rehearsal:
@@ -135,29 +135,29 @@ def rehearse_in_folder(title: str, what: str, kind: Kind, **more: Any) -> Rehear
         title=title,
         standing_in=f"{what}; runtimes come from their PyPI wheels",
         open=_open_folder,
-        install=lambda stage, registry: _verify_feed(stage, registry, kind),
+        install=lambda inputs, registry: _verify_feed(inputs, registry, kind),
         **{"kinds": (kind,), **more},
     )
 
 
-def _verify_feed(stage: Stage, registry: Registry, kind: Kind) -> str:
+def _verify_feed(inputs: RehearsalInputs, registry: Registry, kind: Kind) -> str:
     """Install the packages of a folder by their names and run the consumers, as `latebind verify` does it.
 
     How many test cases passed. Raises NotRun when none ran, LatebindError when one failed.
     """
-    if not has_program(stage.config, kind):
+    if not has_program(inputs.config, kind):
         raise NotRun("not-built", "[verify] has no consumer of these packages")
-    reports = stage.folder / "reports"
-    argv: list[str | Path] = [stage.python, "-m", "latebind.cli", "-q", "-C", stage.config.root]
-    argv += ["--workdir", stage.folder / "work", "verify", "--target", stage.rid, "--dist", registry.place]
-    argv += [word for name in COMPUTING for word in ("-k", f"{kind}/{stage.rid}/*/{name}")] + ["--output", reports]
-    ended = run(argv, check=False, timeout=_TIME_LIMIT, log=stage.log)
+    reports = inputs.folder / "reports"
+    argv: list[str | Path] = [inputs.python, "-m", "latebind.cli", "-q", "-C", inputs.config.root]
+    argv += ["--workdir", inputs.folder / "work", "verify", "--target", inputs.rid, "--dist", registry.place]
+    argv += [word for name in COMPUTING for word in ("-k", f"{kind}/{inputs.rid}/*/{name}")] + ["--output", reports]
+    ended = run(argv, check=False, timeout=_TIME_LIMIT, log=inputs.log)
     if not (reports / "verify.json").is_file():
-        raise LatebindError(ended.output.strip() or "latebind verify wrote no report", where=str(stage.log))
+        raise LatebindError(ended.output.strip() or "latebind verify wrote no report", where=str(inputs.log))
     cases = read_report(reports / "verify.json").cases
     failed = next((case for case in cases if case.outcome is State.FAILED), None)
     if failed is not None:
-        raise LatebindError(f"{failed.id}: {failed.reason}", where=str(stage.log))
+        raise LatebindError(f"{failed.id}: {failed.reason}", where=str(inputs.log))
     passed = [case for case in cases if case.outcome.is_pass]
     if not passed:
         raise NotRun(cases[0].reason, cases[0].summary or cases[0].reason)
@@ -166,30 +166,30 @@ def _verify_feed(stage: Stage, registry: Registry, kind: Kind) -> str:
     return f"{plural(len(passed), 'test case')} passed{left}"
 
 
-def run_script(stage: Stage, argv: Sequence[str | Path], environment: dict[str, str]) -> str:
+def run_script(inputs: RehearsalInputs, argv: Sequence[str | Path], environment: dict[str, str]) -> str:
     """Run the project's consumer with the data of its first runtime; how many cases passed.
 
     Raises LatebindError when a case failed. If the project has a reference, only `latebind verify` can judge the cases
     that fail, so here as many as `at_least` must pass.
     """
-    config = stage.config
+    config = inputs.config
     runtime = next(iter(config.document.runtime), None)
     shared = Shared(
-        root=config.root, verify=config.document.verify, folder=stage.folder / "supply", installer=stage.tool
+        root=config.root, verify=config.document.verify, folder=inputs.folder / "supply", installer=inputs.tool
     )
     settings, oldest = config.verification_of(runtime), runtime.minimum if runtime else ""
     data = shared.data(settings.data, oldest)
-    result = stage.folder / "result.json"
+    result = inputs.folder / "result.json"
     several = ("--runtime", runtime.name) if runtime and len(config.document.runtime) > 1 else ()
     words = ("--cases", data, "--out", result, *several)
-    ended = run([*argv, *words], cwd=stage.folder, env=environment, check=False, timeout=_TIME_LIMIT, log=stage.log)
+    ended = run([*argv, *words], cwd=inputs.folder, env=environment, check=False, timeout=_TIME_LIMIT, log=inputs.log)
     if not result.is_file():
-        raise LatebindError(f"the consumer wrote no result:\n{ended.output.strip()}", where=str(stage.log))
+        raise LatebindError(f"the consumer wrote no result:\n{ended.output.strip()}", where=str(inputs.log))
     read = read_result(result.read_bytes(), "the consumer")
     compared = config.document.verify.reference and ended.returncode in (ALL_PASSED, SOME_FAILED)
     if len(read.passed) < settings.count_required(oldest) or not (compared or ended.returncode == ALL_PASSED):
         why = read.message or "; ".join(f"{case.name}: {case.message}" for case in read.failed) or ended.output.strip()
-        raise LatebindError(f"the consumer failed: {why}", where=str(stage.log))
+        raise LatebindError(f"the consumer failed: {why}", where=str(inputs.log))
     others = f", {len(read.failed)} left to the reference" if read.failed else ""
     return f"{plural(len(read.passed), 'case')} passed{others}" + (
         f" with {runtime.name} {read.version}" if runtime else ""

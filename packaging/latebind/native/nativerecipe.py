@@ -90,7 +90,7 @@ def find_stub(config: Config, runtime: RuntimeUse) -> StubSource:
 
 
 def describe_runtimes(config: Config) -> dict[str, str]:
-    """The same for the runtimes that the project describes itself, alone."""
+    """The files that describe the project's own runtimes, for the build: text by name."""
     return {f"{DESCRIBED}/{name}": text for name, text in described_texts(config).items()}
 
 

@@ -21,7 +21,7 @@ from latebind.adopt.workflow import WORKFLOW
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid, target
 from latebind.config.config import Config
-from latebind.ecosystems.publishing import Registry, Rehearsal, Stage
+from latebind.ecosystems.publishing import Registry, Rehearsal, RehearsalInputs
 from latebind.errors import ANY_ERROR, InputError, LatebindError, NotRun, ToolError
 from latebind.formats import find_format
 from latebind.registry import collect
@@ -73,7 +73,7 @@ class Rehearsing:
     """Whether to go on with a release that may not be published."""
     is_blocked: bool = False
     """Whether the dry run has a release that may not be published."""
-    registries: dict[str, tuple[Rehearsal, Stage, Registry]] = field(default_factory=dict)
+    registries: dict[str, tuple[Rehearsal, RehearsalInputs, Registry]] = field(default_factory=dict)
     running: ExitStack = field(default_factory=ExitStack)
     """The registries, which are stopped at the end."""
 
@@ -253,15 +253,15 @@ def _open_and_publish(state: Rehearsing, rehearsal: Rehearsal) -> str:
     """Publish half of the files, as a run that is stopped does; the step after it repeats all."""
     folder = state.folder / re.sub(r"\W+", "-", rehearsal.title.lower())
     folder.mkdir()
-    stage = Stage(
+    inputs = RehearsalInputs(
         config=state.config,
         folder=folder,
         python=Path(sys.executable),
         tool=installer(state.folder / "home"),
         rid=host_rid(),
     )
-    registry = state.running.enter_context(rehearsal.open(stage))
-    state.registries[rehearsal.title] = (rehearsal, stage, registry)
+    registry = state.running.enter_context(rehearsal.open(inputs))
+    state.registries[rehearsal.title] = (rehearsal, inputs, registry)
     files = _find_files(state, rehearsal)
     return f"{publish(registry, files[: (len(files) + 1) // 2])}, then stopped ({rehearsal.standing_in})"
 
@@ -301,8 +301,8 @@ def _repeat(state: Rehearsing) -> Iterator[Part]:
 
 
 def _install(state: Rehearsing) -> Iterator[Part]:
-    for title, (rehearsal, stage, registry) in state.registries.items():
-        yield title, partial(rehearsal.install, stage, registry)
+    for title, (rehearsal, inputs, registry) in state.registries.items():
+        yield title, partial(rehearsal.install, inputs, registry)
 
 
 def _download(state: Rehearsing) -> Iterator[Part]:

@@ -22,7 +22,7 @@ from latebind.release.contradictions import Contradiction, contradictions, find_
 from latebind.release.derive import Derived, derive
 from latebind.release.facts import EarlierRelease, Origin, read_earlier
 from latebind.release.tag import Tag, check_tag
-from latebind.system.files import sha256
+from latebind.system.files import copy_file, sha256
 from latebind.system.folders import replacing_folder
 from latebind.verify.report.data import read_report
 from latebind.verify.report.gate import group_blockers
@@ -136,19 +136,16 @@ def _copy(sources: ReleaseInputs, folder: Path) -> None:
         raise InputError("is not a folder", where=str(sources.dist), advice="Make the packages first: latebind pack.")
     shutil.copytree(sources.dist, folder / layout.PACKAGES, ignore=shutil.ignore_patterns(".*"))
     report = read_report(sources.report)
-    (folder / layout.REPORTS).mkdir()
-    shutil.copyfile(sources.report, folder / layout.VERIFICATION)
+    copy_file(sources.report, folder / layout.VERIFICATION)
     for name in sorted({result.log for result in report.cases if result.log}):
         log = sources.report.parent / name
         if log.is_file() and log.resolve().is_relative_to(sources.report.parent.resolve()):
-            (folder / layout.REPORTS / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(log, folder / layout.REPORTS / name)
+            copy_file(log, folder / layout.REPORTS / name)
     (folder / layout.CONFIG).write_text(standalone_text(sources.project.config), encoding="utf-8", newline="\n")
     if sources.previous is not None:
-        (folder / layout.PREVIOUS).parent.mkdir()
         earlier = sources.previous / layout.SURFACE if sources.previous.is_dir() else sources.previous
         read_surface(earlier)  # an error names this file, not its copy
-        shutil.copyfile(earlier, folder / layout.PREVIOUS)
+        copy_file(earlier, folder / layout.PREVIOUS)
 
 
 def _assert_tagged(sources: ReleaseInputs, changes: str) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from latebind.errors import InputError
 from latebind.release.contradictions import Contradiction
+from latebind.semver import version_of
 from latebind.system.git import ask_git
 
 _TAGS = "refs/tags/"
@@ -88,17 +89,10 @@ def is_for(tag: str, project: str, version: str) -> bool:
     """Whether a tag is the version, also after `v`, or after the project's name as in `tiny-v1.2.3`."""
     pattern = rf"(?:{re.escape(project)}[-_/@])?v?(?P<version>\d.*)"
     match = re.fullmatch(pattern, tag, re.IGNORECASE)
-    return match is not None and _read_version(match["version"]) == Version(version)
+    return match is not None and version_of(match["version"]) == Version(version)
 
 
 def _find_version(tag: str) -> Version | None:
     """The version at the end of a tag; None where there is none."""
-    versions = (_read_version(tag[start.start() :]) for start in _START.finditer(tag))
+    versions = (version_of(tag[start.start() :]) for start in _START.finditer(tag))
     return next(filter(None, versions), None)
-
-
-def _read_version(text: str) -> Version | None:
-    try:
-        return Version(text)
-    except InvalidVersion:
-        return None

@@ -1,8 +1,9 @@
-"""Hashes files."""
+"""Hashes and copies files."""
 
 from __future__ import annotations
 
 import hashlib
+import shutil
 from pathlib import Path
 
 from loadcheck import Sha256
@@ -15,3 +16,9 @@ def sha256(path: Path) -> Sha256:
         while block := file.read(1 << 20):
             digest.update(block)
     return Sha256(digest.hexdigest())
+
+
+def copy_file(source: Path, destination: Path) -> None:
+    """Copy a file without its rights, and make the folders above the copy."""
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, destination)

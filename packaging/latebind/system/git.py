@@ -60,7 +60,7 @@ def list_tracked(folder: Path) -> frozenset[Path] | None:
 
 
 def ask_git(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
-    """The same; "" where git is missing or has no answer."""
+    """What git prints in a folder; "" where git is missing or has no answer."""
     try:
         return run_git(folder, *arguments, environment=environment)
     except (NotRun, ToolError):

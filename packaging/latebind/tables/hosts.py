@@ -32,7 +32,7 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     python: tuple[str, ...] = ()
     """Functions that a Python module has for applications."""
     dotnet: tuple[str, ...] = ()
-    """The same of a .NET assembly."""
+    """Functions that a .NET assembly has for applications."""
     node: tuple[str, ...] = ()
     """Functions that latebind adds to the module of an npm package."""
     entry_points: str = ""

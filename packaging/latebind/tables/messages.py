@@ -27,7 +27,7 @@ class Section:
     patterns: tuple[str, ...]
     """Regular expressions, each of which finds the family in a message."""
     messages: tuple[str, ...]
-    """As programs print them, with … for what differs."""
+    """The texts that programs print, with … for what differs."""
     body: str
     """The cause and the fixes in Markdown, with links relative to the page."""
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
-from latebind.model import Case, CaseKind, Outcome
+from latebind.model import Case, Outcome
 from latebind.registry import collect
-from loadcheck import System
+from loadcheck import Kind, System
 
 if TYPE_CHECKING:
     from latebind.errors import NotRun
@@ -195,11 +195,11 @@ class Consumer:
     """What test cases call them: `python`, `sdk-cmake`."""
     title: str = ""
     """What people call its platform: `Node.js`."""
-    kind: CaseKind
+    kind: Kind
     """What they install."""
     run: Callable[[Trial], Outcome]
     """Runs a test case. Raises NotRun, and LatebindError when something other than the packages failed."""
-    further_kinds: tuple[CaseKind, ...] = ()
+    further_kinds: tuple[Kind, ...] = ()
     """What else it installs of a package."""
     has_interpreters: bool = False
     """Whether each CPython is a consumer of its own, `python3.11`, on any machine; others are built where they run."""
@@ -280,7 +280,7 @@ def find_registry() -> Registry | None:
     return next((consumer.ask_registry for consumer in list_consumers() if consumer.ask_registry is not None), None)
 
 
-def has_program(config: Config, kind: CaseKind) -> bool:
+def has_program(config: Config, kind: Kind) -> bool:
     """Whether a project has a program that uses packages of a kind."""
     keys = (consumer.program for consumer in list_consumers() if consumer.kind == kind)
     return any(key and config.document.verify.find_program(key) for key in keys)

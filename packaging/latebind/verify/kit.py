@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
@@ -26,6 +25,7 @@ from latebind.fingerprint import LOADCHECK, PACKAGE
 from latebind.model import Artifact
 from latebind.native.inside import refuse_links_outside
 from latebind.system.archive import Entry, write_zip
+from latebind.system.files import copy_file
 from latebind.system.folders import replacing_folder
 from latebind.system.resources import folder as resource_folder
 from latebind.system.resources import license_file, messages_page
@@ -56,15 +56,15 @@ def write_kit(
     """
     with replacing_folder(output, MANIFEST, "a kit") as aside:
         for artifact in artifacts:
-            _copy(artifact.path, aside / PACKAGES / artifact.path.name)
+            copy_file(artifact.path, aside / PACKAGES / artifact.path.name)
         home = _copy_project(project, aside / PROJECT)
         (aside / TOOLS).mkdir()
         wheels = write_own_wheels(aside / TOOLS)
         pip = find_pip_wheel()
-        _copy(pip, aside / TOOLS / pip.name)
+        copy_file(pip, aside / TOOLS / pip.name)
         (aside / TOOLS / "constraints.txt").write_text("\n".join(pin_requirements()) + "\n", encoding="utf-8")
         for name, template in _SCRIPTS.items():
-            _copy(resource_folder("templates") / "kit" / template, aside / name)
+            copy_file(resource_folder("templates") / "kit" / template, aside / name)
         (aside / "verify.sh").chmod(0o755)
         manifest = {
             "project": source.project,
@@ -95,7 +95,7 @@ def _copy_project(project: Project, destination: Path) -> str:
     base = Path(os.path.commonpath([config.root, *files]))
     home = config.root.relative_to(base)
     for path in sorted(files):
-        _copy(path, destination / path.relative_to(base))
+        copy_file(path, destination / path.relative_to(base))
     # A configuration whose native source is missing is refused.
     (destination / config.native_source.relative_to(base)).mkdir(parents=True, exist_ok=True)
     (destination / home).mkdir(parents=True, exist_ok=True)
@@ -119,11 +119,6 @@ def _list_files(project: Project, path: Path) -> list[Path]:
         files = list_tree(root, outputs=project.outputs)
     refuse_links_outside(project.config.root, files, "verify", named=root)
     return files
-
-
-def _copy(source: Path, destination: Path) -> None:
-    destination.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, destination)
 
 
 def write_own_wheels(destination: Path) -> list[Path]:

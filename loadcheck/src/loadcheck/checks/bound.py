@@ -9,7 +9,7 @@ from loadcheck.binary.floors import numeric, version_text
 from loadcheck.checks.linkage import provided_libraries
 from loadcheck.checks.tags import lowest_tag
 from loadcheck.engine import platforms, symbols
-from loadcheck.engine.registry import Hit, Hits
+from loadcheck.engine.check import Hit, Hits
 from loadcheck.engine.supply import must_load
 from loadcheck.engine.wording import first, is_late, name_newest, some
 from loadcheck.text import plural

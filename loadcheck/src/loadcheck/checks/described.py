@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.kinds import find_kind
-from loadcheck.engine.registry import Hit, Hits, check
 
 if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents

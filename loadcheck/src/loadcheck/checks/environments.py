@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from loadcheck.checks.linkage import is_absolute, of_system
 from loadcheck.engine import platforms
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.supply import admits, zip_requirements
 from loadcheck.engine.wording import is_late, list_names, needs, own_name
 from loadcheck.readers.contents import GRAFTED

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.engine import platforms
+from loadcheck.engine.check import ALL_KINDS, ARCHIVES, INSTALLED, Hit, Hits, check
 from loadcheck.engine.pool import is_slow
-from loadcheck.engine.registry import ALL_KINDS, ARCHIVES, INSTALLED, Hit, Hits, check
 from loadcheck.tables import pythonabi
 from loadcheck.text import human_size
 

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from loadcheck.engine import platforms
+from loadcheck.engine.check import Hit, Hits, Skip, check
 from loadcheck.engine.openedfirst import assume_opened, find_opened_first, is_opened_elsewhere
 from loadcheck.engine.policy import fits_any
-from loadcheck.engine.registry import Hit, Hits, Skip, check
 from loadcheck.engine.supply import dependencies, list_unread, list_unread_extras, other_folder
 from loadcheck.engine.wording import SYSTEMS, first, is_late, list_names, needs
 from loadcheck.readers.places import is_for_android

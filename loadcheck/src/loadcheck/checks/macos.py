@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadcheck.binary import floors
 from loadcheck.engine import platforms, symbols
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.wording import name_newest, some
 from loadcheck.text import plural
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.checks.tags import misfits
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.readers.package_json import read_manifest
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.registry import Hit, Hits, Skip, check
+from loadcheck.engine.check import Hit, Hits, Skip, check
 from loadcheck.engine.supply import comparable_version
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.checks.tags import lowest_tag, unjudged_platform
+from loadcheck.engine.check import INSTALLED, Hit, Hits, check
 from loadcheck.engine.kinds import promised_rid
-from loadcheck.engine.registry import INSTALLED, Hit, Hits, check
 from loadcheck.readers.places import android_abi, is_for_android
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from loadcheck.checks.linkage import of_system, provided_libraries
 from loadcheck.checks.tags import misfits
 from loadcheck.checks.windows import list_with_python
 from loadcheck.engine import platforms
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.openedfirst import assume_opened, find_opened_first
-from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import dependencies
 from loadcheck.engine.wording import is_late, needs, search_paths
 from loadcheck.readers.package_json import read_manifest

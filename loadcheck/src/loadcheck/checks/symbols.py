@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.wording import first, some
 from loadcheck.text import plural
 

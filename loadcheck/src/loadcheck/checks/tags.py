@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from loadcheck.binary import floors
 from loadcheck.engine import platforms
+from loadcheck.engine.check import ARCHIVES, PROMISING, Hit, Hits, check
 from loadcheck.engine.kinds import promised_rid
-from loadcheck.engine.registry import ARCHIVES, PROMISING, Hit, Hits, check
 from loadcheck.engine.supply import must_load
 from loadcheck.engine.wording import name_platform
 from loadcheck.readers.package_json import read_manifest

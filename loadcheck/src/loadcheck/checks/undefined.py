@@ -10,8 +10,8 @@ from loadcheck.binary.floors import is_glibc
 from loadcheck.checks import bound
 from loadcheck.checks.linkage import provided_libraries
 from loadcheck.engine import platforms, symbols
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.policy import fits_any
-from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import list_unread, must_load
 from loadcheck.engine.wording import first, some
 from loadcheck.readers.package_json import read_manifest

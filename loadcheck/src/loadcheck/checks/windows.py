@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadcheck.checks.linkage import skip_unread
 from loadcheck.engine import platforms
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.supply import list_unread, must_load
 from loadcheck.engine.wording import first, is_late, needs
 from loadcheck.tables import pythonabi

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import loadcheck
-from loadcheck.engine.registry import Check
+from loadcheck.engine.check import Check
 from loadcheck.errors import UserError
 from loadcheck.text import DOCS
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loadcheck.readers.contents import Contents, File, SubjectKind
+    from loadcheck.model import Kind
+    from loadcheck.readers.contents import Contents, File
 
 Description = tuple[str, Mapping[str, bool]]
 """The file with what describes a package to people; and what its page in an index shows, each if the package has it."""
@@ -27,7 +28,7 @@ class Pin:
 
     id: str
     range: str
-    """As it is written."""
+    """The range as the package writes it."""
     version: str
     """The only version that the range admits; "" where it admits several."""
 
@@ -37,12 +38,12 @@ class TwinFacts:
     """What the comparison of a project's packages needs of one of them."""
 
     subject: str
-    kind: SubjectKind
+    kind: Kind
     project: str
     """The distribution, the NuGet id or npm's name; for a package of one target, that of the whole."""
     version: str
     native: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
-    """As NativeFiles."""
+    """Its native files (`NativeFiles`)."""
     id: str = ""
     """Its own name, where it may be a part of a split package."""
     exact: str = ""
@@ -58,7 +59,7 @@ class TwinFacts:
 class AuditedKind:
     """The packages of one kind."""
 
-    kind: SubjectKind
+    kind: Kind
     is_text: Callable[[str, int], bool] = lambda _name, _size: False
     """Whether a member, by name and size, is metadata whose bytes checks need."""
     find_project: Callable[[Contents], str] = lambda _package: ""
@@ -71,13 +72,13 @@ class AuditedKind:
 
 
 @cache
-def audited_kinds() -> Mapping[SubjectKind, AuditedKind]:
+def audited_kinds() -> Mapping[Kind, AuditedKind]:
     """The kinds by name, in the order of the ecosystems."""
     modules = (importlib.import_module(f"loadcheck.ecosystems.{kind}.reading") for kind in _KINDS)
     return {kind.kind: kind for module in modules for kind in module.KINDS}
 
 
-def find_kind(kind: SubjectKind) -> AuditedKind:
+def find_kind(kind: Kind) -> AuditedKind:
     """The kind with a name; for archives, folders and binaries one that knows nothing."""
     return audited_kinds().get(kind) or AuditedKind(kind=kind)
 

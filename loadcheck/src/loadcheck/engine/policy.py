@@ -129,7 +129,7 @@ class Policy:
     glibc: str = ""
     """The configured floor of everything without a tag: nupkgs, folders, bare files. "" for none."""
     macos: str = ""
-    """The same for macOS."""
+    """The oldest macOS that is configured for everything without a tag; "" for none."""
     waivers: tuple[Waiver, ...] = ()
     choice: Choice = field(default_factory=Choice)
     """The checks to apply."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from loadcheck.binary import floors
 from loadcheck.formats import SDK_FILE
-from loadcheck.model import Kind
 from loadcheck.readers.imports import find_imported
 from loadcheck.readers.opened import list_opened
 from loadcheck.readers.places import list_beside, resolve_from
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from loadcheck.archive import ArchiveProblem
     from loadcheck.binary import Format, Image
+    from loadcheck.model import Kind
     from loadcheck.readers.environment import Environment
     from loadcheck.readers.numpyapi import NumpyUse
     from loadcheck.readers.opened import Opened, Place
@@ -34,8 +34,6 @@ library's version."""
 
 PROVIDER_ENTRY = "CreateEpFactories"
 """The function by which ONNX Runtime gets the execution providers of a plugin."""
-SubjectKind = Kind
-"""What is audited: `PackageFormat.audited_as`, `folder` or `binary`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +137,7 @@ class Contents:
     """One thing that is audited: a package, a folder or a binary, with its files and their images."""
 
     path: Path
-    kind: SubjectKind
+    kind: Kind
     files: tuple[File, ...] = ()
     problems: tuple[ArchiveProblem, ...] = ()
     texts: Mapping[str, bytes] = field(default_factory=dict)

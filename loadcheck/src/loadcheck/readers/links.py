@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 _MOST_HOPS = 40
-"""As Linux follows them (path_resolution(7))."""
+"""The most links that Linux follows one after another (path_resolution(7))."""
 _LONGEST_PATH = 4096
 
 

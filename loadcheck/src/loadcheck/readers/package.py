@@ -16,7 +16,7 @@ from loadcheck.binary import is_managed, read_images, sniff
 from loadcheck.containers import naming_space
 from loadcheck.errors import InputError
 from loadcheck.formats import find_format
-from loadcheck.readers.contents import Contents, File, SubjectKind, WheelName
+from loadcheck.readers.contents import Contents, File, WheelName
 from loadcheck.readers.links import find_aliases, list_unfollowed
 from loadcheck.readers.numpyapi import find_numpy_use
 from loadcheck.readers.opened import find_opened
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from loadcheck.binary import Data
     from loadcheck.containers import Raw
+    from loadcheck.model import Kind
 
 _VARIANT = re.compile(r"(?P<plain>.+)-(?P<label>[0-9a-z_.]+)\.whl")
 _HEAD = 128
@@ -46,7 +47,7 @@ class NothingToAuditError(InputError):
     """Something that is neither a package nor a native binary, and contains none."""
 
 
-def kind_of(path: Path) -> SubjectKind:
+def kind_of(path: Path) -> Kind:
     """The kind of a path. Raises InputError when it is not a package, a folder or a native binary."""
     if path.is_dir():
         return "folder"
@@ -74,7 +75,7 @@ def kind_of(path: Path) -> SubjectKind:
 
 def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
     path: Path,
-    kind: SubjectKind,
+    kind: Kind,
     *,
     is_text: Callable[[str, int], bool],
     markers: Collection[str],

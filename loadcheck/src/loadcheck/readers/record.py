@@ -58,7 +58,7 @@ def read_metadata(data: bytes, where: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def read_fields(data: bytes) -> Mapping[str, tuple[str, ...]] | None:
-    """The same; None if the file cannot be read."""
+    """The fields of METADATA or PKG-INFO (`read_metadata()`); None if the file cannot be read."""
     try:
         return read_metadata(data, "METADATA")
     except InputError:

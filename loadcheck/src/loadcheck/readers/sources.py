@@ -17,14 +17,14 @@ from loadcheck.formats import find_format
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from loadcheck.readers.contents import SubjectKind
+    from loadcheck.model import Kind
 
 _BLOCK = 1 << 20
 
 
-def open_source(path: Path, kind: SubjectKind) -> Source:
+def open_source(path: Path, kind: Kind) -> Source:
     """The files of a path. Raises InputError when it is not of that kind."""
-    outside: Mapping[SubjectKind, Callable[[Path], Source]] = {"folder": _Folder, "binary": _Bare}
+    outside: Mapping[Kind, Callable[[Path], Source]] = {"folder": _Folder, "binary": _Bare}
     form = find_format(path.name)
     return outside.get(kind, form.container if form is not None else Zip)(path)
 

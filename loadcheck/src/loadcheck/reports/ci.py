@@ -17,7 +17,7 @@ from loadcheck.text import annotation, encodable, plural, printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadcheck.engine.registry import Check
+    from loadcheck.engine.check import Check
     from loadcheck.model import AuditReport, Finding, Skipped
 
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from loadcheck.engine.catalog import FAMILIES
 
 if TYPE_CHECKING:
-    from loadcheck.engine.registry import Check
+    from loadcheck.engine.check import Check
 
 _FORMATS = {"elf": "ELF", "macho": "Mach-O", "pe": "PE"}
 

@@ -12,8 +12,8 @@ from unittest import mock
 from corpus.packages import Bench
 from loadcheck.audit import audit_here
 from loadcheck.engine.cause import cause_id, fingerprint
+from loadcheck.engine.check import Hit
 from loadcheck.engine.policy import Policy, default_policy
-from loadcheck.engine.registry import Hit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -16,7 +16,7 @@ from latebind.ecosystems.npm.config import npm_tables
 from latebind.ecosystems.npm.consumer import NODE
 from latebind.ecosystems.npm.files import FORMATS
 from latebind.ecosystems.npm.programs import NPM_INSTALL, find_program, node_environment, npm_environment, run_npm
-from latebind.ecosystems.publishing import AGAIN, Publisher, Registry, Rehearsal, Stage, run_script
+from latebind.ecosystems.publishing import AGAIN, Publisher, Registry, Rehearsal, RehearsalInputs, run_script
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
 from latebind.system.serve import find_free_port, serve
@@ -36,7 +36,7 @@ packages:
 log: {{ type: stdout, format: pretty, level: warn }}
 """
 _TIME_LIMIT = 600.0
-"""Also for publishing, with its repetitions."""
+"""For a publication with its repetitions."""
 _RETRIES = {"npm_config_fetch_retries": "3", "npm_config_fetch_retry_mintimeout": "500"}
 
 
@@ -65,7 +65,7 @@ class LocalNpm:
         return hashlib.sha256(data).hexdigest() if published == ours else str(published)
 
     def upload(self, file: Path) -> None:
-        """See Registry."""
+        """Publish a file."""
         argv: list[str | Path] = [find_program("npm"), "publish", file, "--ignore-scripts", *self._options]
         environment = {**npm_environment(self.home), **_RETRIES}
         run(argv, cwd=self.folder, env=environment, timeout=_TIME_LIMIT, log=self.log, advice=AGAIN)
@@ -77,25 +77,25 @@ class LocalNpm:
 
 
 @contextmanager
-def open_npm(stage: Stage) -> Iterator[LocalNpm]:
+def open_npm(inputs: RehearsalInputs) -> Iterator[LocalNpm]:
     """An npm registry of this machine. Raises NotRun without Node.js or a registry that has verdaccio."""
-    program, home, server, port = find_program("node"), stage.tool.home, stage.folder / "server", find_free_port()
+    program, home, server, port = find_program("node"), inputs.tool.home, inputs.folder / "server", find_free_port()
     server.mkdir()
     (server / "package.json").write_text(json.dumps(_SERVER), encoding="utf-8")
-    run_npm(NPM_INSTALL, server, home, stage.log)
+    run_npm(NPM_INSTALL, server, home, inputs.log)
     upstream = run_npm(["config", "get", "registry"], server, home).strip()
-    tables = npm_tables(stage.config.packages).values()
+    tables = npm_tables(inputs.config.packages).values()
     ours = "".join(f'  "{table.name}*": {{ access: $all, publish: $all }}\n' for table in tables)
     (server / "config.yaml").write_text(_CONFIG.format(upstream=upstream, ours=ours), encoding="utf-8")
     start = server / "node_modules/verdaccio/bin/verdaccio"
     argv: list[str | Path] = [program, start, "--config", server / "config.yaml", "--listen", f"127.0.0.1:{port}"]
-    with serve(argv, port, env=npm_environment(home), log=stage.folder / "server.txt") as address:
-        yield LocalNpm(address, server, home, stage.log)
+    with serve(argv, port, env=npm_environment(home), log=inputs.folder / "server.txt") as address:
+        yield LocalNpm(address, server, home, inputs.log)
 
 
-def install_npm(stage: Stage, registry: Registry) -> str:
-    """See Rehearsal.install."""
-    config, app = stage.config, stage.folder / "user"
+def install_npm(inputs: RehearsalInputs, registry: Registry) -> str:
+    """Install the npm packages from the registry, and run the project's consumer (`Rehearsal.install`)."""
+    config, app = inputs.config, inputs.folder / "user"
     program = config.document.verify.find_program(NODE)
     if not program:
         raise NotRun("not-built", "[verify] has no Node.js consumer")
@@ -103,8 +103,10 @@ def install_npm(stage: Stage, registry: Registry) -> str:
     manifest: dict[str, Any] = json.loads((app / "package.json").read_bytes())
     names = [f"{table.name}@{config.project.version}" for table in npm_tables(config.packages).values()]
     runtimes = [runtime.traits.npm for runtime in config.document.runtime if runtime.traits.npm]
-    run_npm([*NPM_INSTALL, "--registry", registry.place, *names, *runtimes], app, stage.tool.home, stage.log)
-    outcome = run_script(stage, [find_program("node"), app / str(manifest["main"])], node_environment(stage.tool.home))
+    run_npm([*NPM_INSTALL, "--registry", registry.place, *names, *runtimes], app, inputs.tool.home, inputs.log)
+    outcome = run_script(
+        inputs, [find_program("node"), app / str(manifest["main"])], node_environment(inputs.tool.home)
+    )
     return f"npm install {' '.join([*names, *runtimes])}: {outcome}"
 
 

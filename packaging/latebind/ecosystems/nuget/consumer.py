@@ -146,7 +146,7 @@ def _find_runtime(trial: Trial, folder: Path) -> Path | None:
 
 
 def _break_runtime(trial: Trial, folder: Path) -> Path | None:
-    """The same, broken as the scenario asks for."""
+    """The runtime's library below a folder, once it is broken as the scenario asks for."""
     library = _find_runtime(trial, folder)
     trial.situation.break_files([library] if library else [])
     return library

@@ -145,7 +145,7 @@ def build_consumer(consumer: DotnetConsumer, work: Path, *, log: Path | None = N
 
 
 def share_build(shared: Shared, consumer: DotnetConsumer, work: Path, *, log: Path) -> BuiltConsumer:
-    """As build_consumer(), where several test cases build the same: it is built once, and `work` gets a copy.
+    """Build a consumer once for all test cases that build the same; `work` gets a copy.
 
     Only the ordinary layout can be copied. `log` receives what the build wrote.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from latebind.compilers import dotnet
 from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.errors import BuildError, ToolError
 from latebind.semver import semantic_version
+from latebind.system.files import copy_file
 from latebind.system.folders import swap_in
 from latebind.system.run import run
 
@@ -205,9 +205,7 @@ def _take(out: Path, taken: Path, name: str) -> None:
     taken.mkdir(parents=True)
     for file in (*(out / f"{name}{suffix}" for suffix in (".dll", ".xml", ".pdb")), *_find_satellites(out, name)):
         if file.is_file():
-            destination = taken / file.relative_to(out)
-            destination.parent.mkdir(exist_ok=True)
-            shutil.copyfile(file, destination)
+            copy_file(file, taken / file.relative_to(out))
 
 
 def _find_satellites(folder: Path, name: str) -> tuple[Path, ...]:

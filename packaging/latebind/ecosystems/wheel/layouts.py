@@ -57,7 +57,7 @@ def start_consumer(trial: Trial, environment: Environment, script: Path) -> Star
 
 
 def _leave(_bench: Trial, environment: Environment, _script: Path) -> Start:
-    """As it was installed. The files may be links into the installer's cache."""
+    """Leaves all as it was installed. The files may be links into the installer's cache."""
     links = [metadata / "METADATA" for metadata in _list_metadata(environment)]
     roots = tuple(link.resolve().parents[1] for link in links if link.is_symlink())
     return Start(folders=(environment.packages,) if environment.packages else (), roots=roots)

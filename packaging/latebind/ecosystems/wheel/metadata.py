@@ -68,7 +68,7 @@ def page_fields(config: Config, fields: Collection[str]) -> dict[str, Any]:
 
 
 def _read_readme(config: Config) -> dict[str, str] | None:
-    """As [project] has a README that is not a file of its own folder."""
+    """The README as text: [project] can name only files of its own folder."""
     if not config.project.readme:
         return None
     path = config.root / config.project.readme

@@ -19,7 +19,7 @@ import msgspec
 from packaging.utils import canonicalize_name
 
 from latebind.config.plugin import EpConfig
-from latebind.ecosystems.publishing import AGAIN, Publisher, Registry, Rehearsal, Stage, run_script
+from latebind.ecosystems.publishing import AGAIN, Publisher, Registry, Rehearsal, RehearsalInputs, run_script
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
 from latebind.system.serve import find_free_port, serve
@@ -40,7 +40,7 @@ class LocalPyPI:
     log: Path
 
     def find(self, file: Path) -> str:
-        """See Registry."""
+        """The SHA-256 of the published file of that name; "" when there is none."""
         name = canonicalize_name(file.name.partition("-")[0])
         try:
             with urllib.request.urlopen(f"{self.place}/simple/{name}/") as answer:  # noqa: S310  # of this machine
@@ -55,7 +55,7 @@ class LocalPyPI:
         return hashes.get(file.name, "")
 
     def upload(self, file: Path) -> None:
-        """See Registry."""
+        """Publish a file."""
         argv: list[str | Path] = [self.python, "-m", "twine", "upload", "--non-interactive", "--disable-progress-bar"]
         argv += ["--repository-url", self.place, "--username", "local", "--password", "local", file]
         environment = {**installer_environment(self.home), "NO_COLOR": "1", "COLUMNS": "200"}
@@ -63,35 +63,35 @@ class LocalPyPI:
 
 
 @contextmanager
-def open_pypi(stage: Stage) -> Iterator[LocalPyPI]:
+def open_pypi(inputs: RehearsalInputs) -> Iterator[LocalPyPI]:
     """A PyPI of this machine. Raises NotRun when pypiserver cannot be installed."""
-    tools, files, port = stage.folder / "tools", stage.folder / "files", find_free_port()
+    tools, files, port = inputs.folder / "tools", inputs.folder / "files", find_free_port()
     files.mkdir()
-    stage.tool.create(tools, stage.python, stage.log)
-    stage.tool.install(tools, _TOOLS, log=stage.log)
+    inputs.tool.create(tools, inputs.python, inputs.log)
+    inputs.tool.install(tools, _TOOLS, log=inputs.log)
     python = python_of(tools)
     argv: list[str | Path] = [python, "-m", "pypiserver", "run", "--port", str(port), "--interface", "127.0.0.1"]
     argv += ["--disable-fallback", "--authenticate", ".", "--passwords", ".", "--server", "wsgiref"]
     argv += ["--backend", "simple-dir", files]
-    with serve(argv, port, env={**os.environ, "PYTHONUNBUFFERED": "1"}, log=stage.folder / "server.txt") as address:
-        yield LocalPyPI(address, python, stage.tool.home, stage.log)
+    with serve(argv, port, env={**os.environ, "PYTHONUNBUFFERED": "1"}, log=inputs.folder / "server.txt") as address:
+        yield LocalPyPI(address, python, inputs.tool.home, inputs.log)
 
 
-def install_wheels(stage: Stage, registry: Registry) -> str:
-    """See Rehearsal.install."""
-    config, environment = stage.config, stage.folder / "user"
+def install_wheels(inputs: RehearsalInputs, registry: Registry) -> str:
+    """Install the wheels from the registry, and run the project's consumer (`Rehearsal.install`)."""
+    config, environment = inputs.config, inputs.folder / "user"
     script = config.document.verify.python
     if not script:
         raise NotRun("not-built", "[verify] has no Python consumer")
     names = [name for package in config.packages if (name := config.wheel_name(package))]
     runtimes = [name for runtime in config.document.runtime if (name := runtime.traits.python.distribution)]
     wanted = [f"{name}=={config.project.version}" for name in names]
-    stage.tool.create(environment, stage.python, stage.log)
+    inputs.tool.create(environment, inputs.python, inputs.log)
     requirements = [*wanted, *runtimes, *config.document.verify.python_requires]
-    stage.tool.install_from(f"{registry.place}/simple/", environment, requirements, stage.log)
-    python, home = python_of(environment), stage.folder / "home"
+    inputs.tool.install_from(f"{registry.place}/simple/", environment, requirements, inputs.log)
+    python, home = python_of(environment), inputs.folder / "home"
     home.mkdir()
-    outcome = run_script(stage, [python, "-I", config.root / script], consumer_environment(python, home))
+    outcome = run_script(inputs, [python, "-I", config.root / script], consumer_environment(python, home))
     return f"pip install {' '.join([*wanted, *runtimes])}: {outcome}"
 
 

@@ -98,7 +98,7 @@ def _build_wheel(trial: Trial, environment: Environment, sdist: Artifact) -> Pat
 
 
 def _pip_environment(trial: Trial, environment: Environment) -> dict[str, str]:
-    """As a user has it who installs the sdist: the caller's settings for the index, and nothing of latebind."""
+    """The environment of a user's pip: the caller's settings for the index, and nothing of latebind."""
     settings = {pip: os.environ[uv] for uv, pip in _OF_UV.items() if uv in os.environ}
     settings |= {
         key: value

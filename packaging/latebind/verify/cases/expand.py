@@ -1,4 +1,4 @@
-"""Expands the test cases: packages x targets x consumers x runtime versions x scenarios. Pure functions."""
+"""Expands the test cases: packages x targets x consumers x runtime versions x scenarios."""
 
 from __future__ import annotations
 

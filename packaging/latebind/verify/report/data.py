@@ -14,12 +14,13 @@ from msgspec import Meta
 from packaging.version import Version
 
 from latebind.errors import INPUT_ERRORS, NOT_RUN_REASONS, InputError
-from latebind.model import Artifact, Case, CaseKind, Outcome, State, list_passes
+from latebind.model import Artifact, Case, Outcome, State, list_passes
 from latebind.registry import collect
 from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import plural
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.select import read_shard
+from loadcheck import Kind
 
 _PROOFS = frozenset(scenario.name for scenario in SCENARIOS if scenario.proves)
 REPORT = "verify.json"
@@ -70,7 +71,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """A test case and how it ended."""
 
     id: Annotated[str, Meta(description="kind/target/consumer/runtime-version/scenario")]
-    kind: CaseKind
+    kind: Kind
     target: str
     consumer: str
     runtime: str

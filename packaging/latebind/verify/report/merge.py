@@ -113,7 +113,7 @@ def _source(reports: Mapping[str, Report]) -> Provenance:
 
 
 def _check_different(reports: Mapping[str, Report]) -> None:
-    """The same report given twice would look like two machines."""
+    """Refuse a report that is given twice: it would look like two machines."""
     names: dict[bytes, str] = {}
     for name, report in reports.items():
         twin = names.setdefault(msgspec.json.encode(report, order="deterministic"), name)

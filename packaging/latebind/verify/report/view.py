@@ -49,9 +49,9 @@ class Row:
     """A test case for readers."""
 
     result: CaseResult
-    """As the report has it."""
+    """The test case in the report."""
     shown: CaseResult
-    """The same with printable text."""
+    """The test case with printable text."""
     words: str
     """How it ended, with all machines where they disagree."""
     runtime: str
@@ -132,7 +132,7 @@ def view_of(report: Report) -> View:
 
 
 def _make_printable(value: Any) -> Any:
-    """The same with printable text: all of it may be of another machine, or of a program."""
+    """A value with printable text: all of it may be of another machine, or of a program."""
     if isinstance(value, dict):
         return {printable(key): _make_printable(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

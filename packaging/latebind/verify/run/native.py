@@ -50,7 +50,7 @@ def build_for(machine: Machine, floor: str, source: Path, tree: Path, *defines: 
 
 
 def build_tree(machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> None:
-    """The same for any project: by zig where this machine has no compiler of its own, or a newer system."""
+    """Build any CMake project for a machine: by zig where this one has no compiler of its own, or a newer system."""
     if machine.is_host and _find_program(_COMPILERS["C"]) is not None:
         _run_cmake(source, tree, defines, clean_environment(), log)
     else:

@@ -21,7 +21,7 @@ from packaging.version import Version
 from latebind.backend.targets import target
 from latebind.config.verification import ANY_VERSION
 from latebind.errors import InputError, ToolError
-from latebind.system.files import sha256
+from latebind.system.files import copy_file, sha256
 from latebind.system.run import run
 from latebind.text import DOCS, decisive_line, ending
 from latebind.verify.run.installers import Installer, consumer_environment, foreign_installer, python_of
@@ -227,7 +227,7 @@ class Shared:
         for metadata, folder in self._list_byte_code(environment, ours):
             with _BYTE_CODE:
                 for kept in sorted(folder.rglob("*.pyc")):
-                    _copy(kept, metadata.parent / kept.relative_to(folder))
+                    copy_file(kept, metadata.parent / kept.relative_to(folder))
 
     def keep_byte_code(self, environment: Environment, *, ours: Collection[str] = ()) -> None:
         """Keep what Python wrote since. What is in `ours` may change and keep its version."""
@@ -237,7 +237,7 @@ class Shared:
                 written, kept = metadata.parent / name, folder / name
                 if written.is_file() and not kept.exists():
                     with _BYTE_CODE:
-                        _copy(written, kept)
+                        copy_file(written, kept)
 
     def _list_byte_code(self, environment: Environment, ours: Collection[str]) -> Iterator[tuple[Path, Path]]:
         """The metadata of each distribution on another machine than this one, and the folder of its byte-code."""
@@ -319,11 +319,6 @@ def _list_compiled(record: Path, tag: str) -> Iterator[Path]:
     for name in names:
         if name.suffix == ".py" and not name.is_absolute() and ".." not in name.parts:
             yield name.parent / "__pycache__" / f"{name.stem}.{tag}.pyc"
-
-
-def _copy(source: Path, destination: Path) -> None:
-    destination.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, destination)
 
 
 def hash_parts(*parts: str) -> str:

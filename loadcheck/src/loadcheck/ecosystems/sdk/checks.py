@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from loadcheck.binary.pe import import_library
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.platforms import rid_arch
-from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import comparable_version
 from loadcheck.engine.wording import own_name
 from loadcheck.readers.sdk_files import HEADERS, find_includes, find_libraries, sdk_paths, sdk_texts

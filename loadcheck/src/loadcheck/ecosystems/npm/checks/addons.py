@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from loadcheck.binary import floors
 from loadcheck.ecosystems.npm.checks.platforms import is_for_musl
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.platforms import npm_cpu
-from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.wording import first, some
 from loadcheck.readers.package_json import builds_on_install, read_manifest
 from loadcheck.text import plural

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadcheck.checks.modes import is_program
 from loadcheck.ecosystems.npm.checks.addons import is_for_many
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.wording import some
 from loadcheck.readers.package_json import (
     MANIFEST,

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.checks.modes import is_program
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.platforms import npm_cpu, npm_systems
-from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.symbols import is_libc_symbol
 from loadcheck.engine.wording import first, name_platform
 from loadcheck.readers.package_json import (

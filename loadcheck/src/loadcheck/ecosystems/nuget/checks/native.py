@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from loadcheck.ecosystems.nuget.reading import native_place, rid_folder
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.platforms import data
-from loadcheck.engine.registry import Hit, Hits, check
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

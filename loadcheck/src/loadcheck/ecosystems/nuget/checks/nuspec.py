@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.errors import InputError
 from loadcheck.readers.opc import content_types, nuspecs, readable_nuspec, relationships
 from loadcheck.text import plural

@@ -8,7 +8,7 @@ from fnmatch import translate
 from typing import TYPE_CHECKING
 
 from loadcheck.ecosystems.nuget.reading import BUILD_FOLDERS, FEED_LIMIT
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.errors import InputError
 from loadcheck.readers.opc import parse, readable_nuspec
 from loadcheck.text import human_size

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.readers.opc import readable_nuspec
 
 if TYPE_CHECKING:

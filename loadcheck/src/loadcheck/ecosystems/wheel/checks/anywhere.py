@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from loadcheck.binary import floors
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.wording import SYSTEMS, join_names, name_platform
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.policy import fits_any
-from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.readers.contents import GRAFTED
 from loadcheck.text import human_size
 

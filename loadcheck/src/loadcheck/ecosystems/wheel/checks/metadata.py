@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.supply import comparable_version
 from loadcheck.engine.wording import some
 from loadcheck.errors import InputError

@@ -14,7 +14,7 @@ from loadcheck.ecosystems.wheel.checks.served import (
     list_versioned_twins,
 )
 from loadcheck.engine import platforms, symbols
-from loadcheck.engine.registry import Hit, Hits, Skip, check
+from loadcheck.engine.check import Hit, Hits, Skip, check
 from loadcheck.engine.wording import some
 from loadcheck.tables import pythonabi
 from loadcheck.text import plural

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from loadcheck.ecosystems.wheel.checks.served import format_minors, list_promised
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.supply import list_ranges, requirement_rows
 from loadcheck.engine.wording import some
 from loadcheck.text import plural

@@ -14,7 +14,7 @@ from loadcheck.ecosystems.wheel.checks.served import (
     requires_python,
 )
 from loadcheck.engine import platforms
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.wording import name_newest, some
 from loadcheck.tables import pythonabi
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from loadcheck.engine.registry import Hit, Hits, Skip, check
+from loadcheck.engine.check import Hit, Hits, Skip, check
 
 if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents

@@ -12,7 +12,7 @@ from packaging.version import parse
 
 from loadcheck.binary.floors import numeric, version_text
 from loadcheck.checks.linkage import is_supplied
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.supply import dependencies, list_ranges
 from loadcheck.engine.wording import first, name_newest, needs, some
 

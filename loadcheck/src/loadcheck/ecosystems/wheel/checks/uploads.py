@@ -14,7 +14,7 @@ from packaging.metadata import ExceptionGroup, InvalidMetadata, Metadata, parse_
 from packaging.tags import mac_platforms
 from packaging.version import Version
 
-from loadcheck.engine.registry import Hit, Hits, check
+from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.supply import requirement_rows
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from loadcheck.errors import UserError
 from loadcheck.formats import FORMATS
-from loadcheck.model import PROFILES, Finding, Profile, Severity, Skipped
+from loadcheck.model import PROFILES, Finding, Kind, Profile, Severity, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
     from loadcheck.binary import Format
     from loadcheck.engine.policy import Policy
-    from loadcheck.readers.contents import SubjectKind
 
-ARCHIVES: tuple[SubjectKind, ...] = tuple(dict.fromkeys(form.audited_as for form in FORMATS))
-ALL_KINDS: tuple[SubjectKind, ...] = (*ARCHIVES, "folder", "binary")
-INSTALLED: tuple[SubjectKind, ...] = tuple(dict.fromkeys(form.audited_as for form in FORMATS if form.is_installed))
+ARCHIVES: tuple[Kind, ...] = tuple(dict.fromkeys(form.audited_as for form in FORMATS))
+ALL_KINDS: tuple[Kind, ...] = (*ARCHIVES, "folder", "binary")
+INSTALLED: tuple[Kind, ...] = tuple(dict.fromkeys(form.audited_as for form in FORMATS if form.is_installed))
 """What consumers install."""
-PROMISING: tuple[SubjectKind, ...] = ("wheel", "nupkg", "jar", "sdk")
+PROMISING: tuple[Kind, ...] = ("wheel", "nupkg", "jar", "sdk")
 """What says for which target each library is: by tags, or by names of folders and files (`AuditedKind.find_rid`)."""
 
 Scope = Literal["binary", "package", "set"]
@@ -44,7 +43,7 @@ RETIRED = frozenset({
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A problem that a check found. The registry makes a Finding of it."""
+    """A problem that a check found; a Finding is made of it."""
 
     message: str
     cause: str = ""
@@ -102,7 +101,7 @@ class Check:
     """Why it has this severity, and when it has another one."""
     scope: Scope | None = None
     """By default, the parameters decide."""
-    kinds: tuple[SubjectKind, ...] = ALL_KINDS
+    kinds: tuple[Kind, ...] = ALL_KINDS
     """Only wheels for a check whose parameters name `wheel`."""
     formats: tuple[Format, ...] = ("elf", "macho", "pe")
     profiles: tuple[Profile, ...] = ("loads",)
@@ -142,7 +141,7 @@ class Check:
             advice = "Take the next number that no check ever had."
             raise UserError(f"{self.code} is the code of a check that is gone", advice=advice)
         profiles = tuple(name for name in PROFILES if self.always or name in (*self.profiles, "all"))
-        kinds: tuple[SubjectKind, ...] = ("wheel",) if "wheel" in parameters else self.kinds
+        kinds: tuple[Kind, ...] = ("wheel",) if "wheel" in parameters else self.kinds
         return replace(self, scope=scope, profiles=profiles, kinds=kinds, run=run, parameters=parameters)
 
     def judge(
