@@ -41,16 +41,22 @@ class Shard:
         return [sys.executable, "noxfile.py", "-s", self.session, *self.nox, *options]
 
 
-_LARGE = ("tests/adopt", "tests/ecosystems", "tests/loader")
-_OTHERS = tuple(f"--ignore={folder}" for folder in _LARGE)
 _SLOW = "(slow or workflows) and not emulated"
+_PARTS = {
+    "loader": ("loader",),
+    "ecosystems": ("ecosystems",),
+    "adopt": ("adopt",),
+    "ci": ("ci",),
+    "verify": ("verify", "advice"),
+    "packages": ("examples", "pack", "release", "rehearse", "test_sabotage.py"),
+}
+"""The slow tests of latebind by what in tests/ has them; "slow" has the others."""
+_OTHERS = tuple(f"--ignore=tests/{place}" for places in _PARTS.values() for place in places)
 SHARDS = (
     Shard("loadcheck", "loadcheck-tests", ("-m", "slow")),
     Shard("latenn", "latenn-tests", ("-m", "slow or emulated")),
-    Shard("loader", "tests", ("tests/loader", "-m", _SLOW)),
+    *(Shard(name, "tests", (*(f"tests/{place}" for place in places), "-m", _SLOW)) for name, places in _PARTS.items()),
     Shard("emulated", "tests", ("-m", "emulated")),
-    Shard("ecosystems", "tests", ("tests/ecosystems", "-m", _SLOW)),
-    Shard("adopt", "tests", ("tests/adopt", "-m", _SLOW)),
     Shard("slow", "tests", (*_OTHERS, "-m", _SLOW)),
     Shard("libraries", "libraries"),
     Shard("minimums", "minimums", nox=("--force-python", "3.10", "--error-on-missing-interpreters")),
