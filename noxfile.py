@@ -107,9 +107,17 @@ def minimums(session: nox.Session) -> None:
     with lowest.open("w", encoding="utf-8") as file:
         session.run_install("uv", "pip", "freeze", "--exclude-editable", stdout=file, stderr=None)
     session.install("--constraint", str(lowest), *list_groups("headers", "machines", "test"))
-    newer = [f"--ignore=tests/{name}.py" for name in ("test_docs", "ci/test_docs_site", "ci/test_reference")]
-    newer += ["--deselect=tests/adopt/test_workflow.py::test_zizmor_finds_nothing"]
-    run_tests(session, "tests", "loadcheck/tests", *newer, chosen=COMMIT)
+    newer = ("test_docs", "ci/test_docs_site", "ci/test_reference", "ci/test_lock")
+    ignored = [f"--ignore=tests/{name}.py" for name in newer]
+    run_tests(
+        session,
+        "tests",
+        *ignored,
+        "--deselect=tests/adopt/test_workflow.py::test_zizmor_finds_nothing",
+        chosen=COMMIT,
+    )
+    session.chdir("loadcheck")
+    run_tests(session, chosen=QUICK)
 
 
 @nox.session

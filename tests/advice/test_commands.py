@@ -18,7 +18,7 @@ RUNTIME_FILE = ROOT / "examples/own-runtime/latebind.toml"
 
 def is_gone(refused, again):
     """Whether the headline of a refusal is in the output of a second try."""
-    headline = refused.stderr.splitlines()[0].removeprefix("error: ").rpartition(": ")[2]
+    headline = next(line for line in refused.stderr.splitlines() if line.startswith("error: ")).rpartition(": ")[2]
     return headline not in again.stderr
 
 

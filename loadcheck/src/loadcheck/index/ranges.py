@@ -109,7 +109,7 @@ def open_wheel(downloader: Downloader, url: str, sha256: str) -> IO[bytes]:
     except _WholeError as refusal:
         if sha256 and hashlib.sha256(refusal.args[0]).hexdigest() != sha256:
             raise DownloadError("has another hash than the index states", where=plain_url(url)) from None
-        whole = tempfile.SpooledTemporaryFile(max_size=16 * 1024**2)  # noqa: SIM115  # the caller closes it
+        whole = tempfile.TemporaryFile()  # noqa: SIM115  # the caller closes it
         whole.write(refusal.args[0])
         whole.seek(0)
         return whole
