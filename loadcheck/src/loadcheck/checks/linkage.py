@@ -11,7 +11,7 @@ from loadcheck.engine import platforms
 from loadcheck.engine.openedfirst import assume_opened, find_opened_first, is_opened_elsewhere
 from loadcheck.engine.policy import fits_any
 from loadcheck.engine.registry import Hit, Hits, Skip, check
-from loadcheck.engine.supply import dependencies, list_unread, list_unread_extras, other_folder
+from loadcheck.engine.supply import dependencies, list_npm_platforms, list_unread, list_unread_extras, other_folder
 from loadcheck.engine.wording import SYSTEMS, first, is_late, list_names, needs
 from loadcheck.readers.places import is_for_android
 from loadcheck.tables import pythonabi
@@ -166,7 +166,7 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     return Hit(
         cause="absent",
         message=f"{why}; {loss}" if promised else why,
-        evidence=_list_similar(package, name),
+        evidence=_list_similar(package, image, name),
         fix=_fix_missing(package, file, image, name, policy),
         severity="error" if promised and _is_strong(image, name) else "warning",
         assumption=assumption,
@@ -224,13 +224,18 @@ def _judge_extra(name: str, extras: Mapping[str, Supply]) -> Hit:
 
 def is_supplied(package: Contents, image: Image, name: str) -> bool:
     """Whether a requirement installs a library."""
-    return not is_absolute(image, name) and bool(package.supplied and package.supplied.find(name))
+    return not is_absolute(image, name) and find_supply(package, image, name) is not None
 
 
-def _list_similar(package: Contents, name: str) -> tuple[str, ...]:
+def find_supply(package: Contents, image: Image, name: str) -> Supply | None:
+    """The library of a requirement, on a platform that loads the image."""
+    return package.supplied.find(name, list_npm_platforms(package, image)) if package.supplied else None
+
+
+def _list_similar(package: Contents, image: Image, name: str) -> tuple[str, ...]:
     """Libraries of requirements that have the same name but for the version."""
     start = f"{posixpath.basename(name).lower().partition('.so')[0]}.so"
-    supplies = package.supplied.always if package.supplied else {}
+    supplies = package.supplied.list_always(list_npm_platforms(package, image)) if package.supplied else {}
     return tuple(f"{each.source} has {each.path}" for key, each in supplies.items() if key.startswith(start))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.checks.linkage import skip_unread
+from loadcheck.checks.linkage import find_supply, skip_unread
 from loadcheck.engine import platforms
 from loadcheck.engine.registry import Hit, Hits, check
 from loadcheck.engine.supply import list_unread, must_load
@@ -49,8 +49,7 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Hits:
         libraries = [name for name in libraries if image.link_kinds.get(name) != "delay"]
     of_python = frozenset() if image.file_type == "executable" else list_with_python(package)
     lacking = [name for name in libraries if name.lower() not in of_python]
-    supplied = package.supplied
-    supplies = {name: supply for name in lacking if supplied and (supply := supplied.find(name))}
+    supplies = {name: supply for name in lacking if (supply := find_supply(package, image, name))}
     lacking = [name for name in lacking if name not in supplies]
     libraries = lacking or libraries
     if not libraries:
