@@ -221,3 +221,13 @@ def test_an_extra_that_could_not_be_read_may_bring_a_library(index, user):
 
     assert finding.severity == "warning"
     assert finding.assumption == "no extra brings the library; cuda was not read"
+
+
+def test_a_torch_that_is_required_already_needs_another_release(index, bench):
+    index.add("torch", {"torch/lib/libtorch.so": b""})
+    torch = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libtorch_cuda_cu.so", name="libodd.so")
+    wheels = bench.wheel({ODD: bench.compiler.library(SOURCE, torch).read_bytes()}, metadata="Requires-Dist: torch\n")
+
+    [fix] = [each.fix for each in audit_here(wheels, Policy(resolve=True)).findings if each.code == "LB107"]
+
+    assert fix.startswith("Require a release of torch that has the library, and import it")

@@ -26,18 +26,25 @@ if TYPE_CHECKING:
 
 _OF_NODE = ("libgcc_s.so.1", "libstdc++.so.6")
 """What Node.js needs itself, so that an Alpine with Node.js has them (its package nodejs)."""
-_OF_DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
-    "torch": ("libtorch*.so", "libc10*.so", "libtorch*.dylib", "libc10*.dylib", "torch*.dll", "c10*.dll"),
+_TORCH = ("libtorch*.so", "libc10*.so", "libtorch*.dylib", "libc10*.dylib", "torch*.dll", "c10*.dll")
+"""Libraries that `import torch` loads."""
+_OF_NVIDIA: Mapping[str, tuple[str, ...]] = {
     "nvidia-cuda-runtime": ("libcudart.so.13", "cudart64_13.dll"),
     "nvidia-cuda-runtime-cu12": ("libcudart.so.12", "cudart64_12.dll"),
-    "nvidia-cublas": ("libcublas.so.13", "libcublaslt.so.13"),
-    "nvidia-cublas-cu12": ("libcublas.so.12", "libcublaslt.so.12"),
+    "nvidia-cublas": ("libcublas.so.13", "libcublaslt.so.13", "cublas64_13.dll", "cublaslt64_13.dll"),
+    "nvidia-cublas-cu12": ("libcublas.so.12", "libcublaslt.so.12", "cublas64_12.dll", "cublaslt64_12.dll"),
+    "nvidia-cuda-nvrtc": ("libnvrtc.so.13", "nvrtc64_130_0.dll"),
+    "nvidia-cuda-nvrtc-cu12": ("libnvrtc.so.12", "nvrtc64_120_0.dll"),
+    "nvidia-nvjitlink": ("libnvjitlink.so.13", "nvjitlink_130_0.dll"),
+    "nvidia-nvjitlink-cu12": ("libnvjitlink.so.12", "nvjitlink_120_0.dll"),
 }
-"""Libraries that are never copied into another package, and the distributions on PyPI that have them."""
+"""Libraries of CUDA, and the distributions on PyPI that have them. Importing one of these loads nothing."""
 _FOR_MANY = frozenset({"", "abi3", "abi3t"})
 """The ABIs that a module's file name states if it is not for one CPython alone."""
 _OF_THE_SYSTEM = "Document which system packages users have to install (apt, dnf), or add the library to the package."
-_OF_A_TAG = "Add the library to the package (auditwheel repair does that), or link it statically."
+_OF_A_TAG = (
+    "Add the library to the package, where the loader searches (auditwheel repair does both), or link it statically."
+)
 _OF_OTHERS = "Put the library next to the file, with a search path that leads there, or link it statically."
 _OF_A_PART = "Add the library to the package, or document what users have to install for this part."
 
@@ -52,7 +59,8 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
     "another distribution loads its files. It is a note if that code opens the package's copy first, or if manylinux "
     "allows it but slim containers lack it.",
     example="libspeech.so: NEEDED libopenblas.so.0",
-    fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
+    fix="Add the library to the package, where the loader searches (auditwheel, delocate and delvewheel do both), or "
+    "link it statically.",
 )
 def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Hits:
     """A binary fails to load if a needed library is neither in the package nor on every system that the tag covers.
@@ -268,11 +276,14 @@ def _fix_missing(package: Contents, file: File, image: Image, name: str, policy:
                 f"Require {runtime.distribution}, which supplies {runtime.name}. This file then loads only if that "
                 f"distribution has a library of this name and has loaded it: otherwise open {runtime.name} at run time."
             )
-    base = posixpath.basename(name)
-    if distribution := next((each for each, globs in _OF_DISTRIBUTIONS.items() if fits_any(base, globs)), ""):
+    if fits_any(posixpath.basename(name), _TORCH):
+        what = "a release of torch that has the library" if "torch" in dependencies(package).always else "torch"
+        return f"Require {what}, and import it before this file is loaded: a process can use one copy only."
+    if distribution := find_cuda(name):
+        linked = ", or link with a search path that leads there from $ORIGIN" * (image.format == "elf")
         return (
-            f"Require {distribution}, and import it before this file is loaded: its wheels have the library, and a "
-            "process can use one copy only."
+            f"Require {distribution}, which has the library, and open it by its path before this file is loaded "
+            f"(ctypes.CDLL){linked}."
         )
     if not (folder := other_folder(package, file, image)):
         return ""
@@ -280,6 +291,12 @@ def _fix_missing(package: Contents, file: File, image: Image, name: str, policy:
         f"A search path leads to {folder}/ of another distribution: require the one that has the library, or add the "
         "library to the package."
     )
+
+
+def find_cuda(name: str) -> str:
+    """The distribution on PyPI that has a library of CUDA; "" for other libraries."""
+    base = posixpath.basename(name)
+    return next((each for each, globs in _OF_NVIDIA.items() if fits_any(base, globs)), "")
 
 
 def _is_strong(image: Image, name: str) -> bool:
