@@ -87,7 +87,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     for name in image.needed:
         base = posixpath.basename(name).lower()
         if base in package.own_libraries and is_absolute(image, name):
-            yield from _judge_absolute(package, file, image, name)
+            yield from _judge_absolute(package, file, image, name, policy)
         if base in package.own_libraries or of_system(package, image, name):
             continue
         if inside := package.by_soname.get(name.lower()):  # loaders look for the file name
@@ -130,14 +130,14 @@ def is_absolute(image: Image, name: str) -> bool:
     return image.format == "macho" and name.startswith("/") and not platforms.is_macos(name)
 
 
-def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> Hits:
+def _judge_absolute(package: Contents, file: File, image: Image, name: str, policy: Policy) -> Hits:
     """A library at a path of the build machine, of which the package has a copy elsewhere."""
     wanted = posixpath.basename(name).lower()
     copy = next(paths[0] for base, paths in package.paths.items() if base.lower() == wanted)
     if "DYLD_LIBRARY_PATH" in package.helpers:
         return
     is_known = any(other.soname == name for _, other in package.images)
-    is_sure = not is_known and bool(_describe_loss(package, file, image))
+    is_sure = not is_known and bool(_describe_loss(package, file, image, policy))
     yield Hit(
         cause=f"absolute {name}",
         message=f"needs {name}; the package has a copy as {copy}, where the loader does not look",
@@ -162,7 +162,7 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
         assumption = f"{assume_opened(name)}, outside the package"
         return Hit(cause="opened elsewhere", message=why, fix=_OF_A_PART, severity="warning", assumption=assumption)
     promised = _is_promised(package, image)
-    loss = _describe_loss(package, file, image)
+    loss = _describe_loss(package, file, image, policy)
     if promised and not loss:
         return Hit(cause="part", message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
     unknown = [] if _list_roots(package, file) else list_unread_extras(package)
@@ -187,7 +187,7 @@ def _judge_source(package: Contents, image: Image, name: str, policy: Policy) ->
         return hit
     if is_absolute(image, name):
         return None
-    if unread := tuple(each for each in list_unread(package) if policy.may_bring(each, name)):
+    if unread := list_unread(package, policy, name):
         return skip_unread(package, name, unread)
     extras = package.supplied.find_extras(name) if package.supplied else {}
     return _judge_extra(name, extras) if extras else None
@@ -252,11 +252,11 @@ def _is_part(package: Contents) -> bool:
     return package.wheel is not None and not any(file.is_module or file.name.endswith(".py") for file in package.files)
 
 
-def _describe_loss(package: Contents, file: File, image: Image) -> str:
+def _describe_loss(package: Contents, file: File, image: Image, policy: Policy) -> str:
     """What fails where a file does not load; "" if parts of the package can be used."""
     if roots := _list_roots(package, file):
         return f"import {first(roots)} fails without it"
-    return "nothing in the package loads without it" if _leaves_nothing(package, file, image) else ""
+    return "nothing in the package loads without it" if _leaves_nothing(package, file, image, policy) else ""
 
 
 def _is_promised(package: Contents, image: Image) -> bool:
@@ -309,10 +309,12 @@ def _list_roots(package: Contents, file: File) -> list[str]:
     return sorted({package.imported[name] for name in users & package.imported.keys()})
 
 
-def _leaves_nothing(package: Contents, file: File, image: Image) -> bool:
+def _leaves_nothing(package: Contents, file: File, image: Image, policy: Policy) -> bool:
     """Whether all that a Python could load of the package needs this file, or another that does not load, either."""
     users = package.users_of(file.name)
-    broken = _list_broken(package)
+    names = {name for lacking in _list_lacking(package).values() for name in lacking}
+    missing = frozenset(name for name in names if name.startswith("/") or not list_unread(package, policy, name))
+    broken = _list_broken(package, missing)
     return any(group <= broken and group & users for group in _list_groups(package.entries[image.format]))
 
 
@@ -324,29 +326,37 @@ def _list_groups(entries: frozenset[str]) -> list[frozenset[str]]:
 
 
 @lru_cache(maxsize=1)  # asked for each library that a package lacks
-def _list_broken(package: Contents) -> frozenset[str]:
-    """The files that do not load, because they or what they need lack a library that nothing installs."""
-    lacking = [
-        file.name
-        for file, image in package.images
-        if not image.unjudged and not is_for_android(file.folder) and any(_lacks(package, image))
-    ]
-    return frozenset().union(*(package.users_of(name) for name in lacking))
+def _list_broken(package: Contents, missing: frozenset[str]) -> frozenset[str]:
+    """The files that do not load, because they or what they need lack one of the libraries that are missing."""
+    lacking = (name for name, needed in _list_lacking(package).items() if not missing.isdisjoint(needed))
+    return frozenset().union(*map(package.users_of, lacking))
 
 
-def _lacks(package: Contents, image: Image) -> Iterator[bool]:
-    """For each library that an image needs to load, whether it is certain to be missing."""
+@lru_cache(maxsize=1)  # as above
+def _list_lacking(package: Contents) -> Mapping[str, frozenset[str]]:
+    """The libraries that each file lacks, unless a requirement that was not read brings them."""
+    lacking: dict[str, frozenset[str]] = {}
+    for file, image in package.images:
+        if not image.unjudged and not is_for_android(file.folder):
+            lacking[file.name] = lacking.get(file.name, frozenset()).union(_list_needed(package, image))
+    return lacking
+
+
+def _list_needed(package: Contents, image: Image) -> Iterator[str]:
+    """The libraries that an image needs to load, and that nothing has which was read."""
     for name in image.needed:
         base = posixpath.basename(name).lower()
         if not _is_strong(image, name) or is_late(image, name):
             continue
         if base in package.own_libraries:
-            yield is_absolute(image, name) and "DYLD_LIBRARY_PATH" not in package.helpers
-        elif not of_system(package, image, name) and name.lower() not in package.by_soname:
+            is_missing = is_absolute(image, name) and "DYLD_LIBRARY_PATH" not in package.helpers
+        elif of_system(package, image, name) or name.lower() in package.by_soname:
+            is_missing = False
+        else:
             is_known = bool(_judge_host(image, name) or _judge_common(package, image, name))
-            is_unsure = not is_absolute(image, name) and bool(list_unread(package))
-            is_brought = is_unsure or is_supplied(package, image, name)
-            yield not (is_known or is_brought or is_opened_elsewhere(package, name))
+            is_missing = not (is_known or is_supplied(package, image, name) or is_opened_elsewhere(package, name))
+        if is_missing:
+            yield name
 
 
 def list_outside(package: Contents) -> tuple[str, ...]:

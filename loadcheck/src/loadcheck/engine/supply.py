@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from loadcheck.binary import Image
+    from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File, WheelName
 
 _SYSTEMS = {
@@ -91,8 +92,13 @@ def _find_extra(text: str) -> str:
     return match[1] if match else ""
 
 
-def list_unread(package: Contents) -> tuple[str, ...]:
-    """The requirements that may install libraries, as long as nobody has read what they install."""
+def list_unread(package: Contents, policy: Policy, library: str) -> tuple[str, ...]:
+    """The requirements that may install a library, as long as nobody has read what they install."""
+    return tuple(each for each in list_all_unread(package) if policy.may_bring(each, library))
+
+
+def list_all_unread(package: Contents) -> tuple[str, ...]:
+    """The requirements that may install any libraries, as long as nobody has read what they install."""
     if package.supplied is not None:
         return tuple(sorted(package.supplied.unread_always))
     return tuple(name for name in dependencies(package).always if name not in platforms.data().without_libraries)
