@@ -6,9 +6,12 @@ import subprocess
 import sys
 
 import pytest
+from audit.conftest import bench, compiler
 
 from tests.advice.following import find_advice, list_commands
 from tests.support.running import assert_success
+
+__all__ = ["bench", "compiler"]
 
 
 class Advised:

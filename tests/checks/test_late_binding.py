@@ -4,7 +4,8 @@ import pytest
 
 from corpus.cases.case import bare, contents, linked, made_by, nupkg, runtime, wheel
 from corpus.cases.linkage import LIB, PROVIDER, late, plugin, with_odd
-from corpus.packages import USER
+from corpus.cases.windows import with_odd as dll_with
+from corpus.packages import USER, WINDOWS_TAG
 from latebind.checks.policy import BindingPolicy
 from loadcheck.api import Choice, audit_paths
 
@@ -34,6 +35,15 @@ def test_a_library_that_no_runtime_has_is_missing(bench, requirement, is_decided
     wheels = bench.wheel({LIB: with_odd(bench)}, metadata=f"Requires-Dist: {requirement}\n")
     report = audit_paths(list(wheels), BindingPolicy())
     assert ("LB107" in [finding.code for finding in report.findings]) is is_decided
+    assert bool(report.undecided) is not is_decided
+
+
+@pytest.mark.parametrize(("requirement", "is_decided"), [("onnxruntime", True), ("acme", False)])
+def test_no_runtime_brings_the_run_time_library_of_visual_cpp(bench, requirement, is_decided):
+    make = wheel({"latenn/latenn.dll": dll_with("MSVCP140.dll")}, tag=WINDOWS_TAG,
+                 metadata=f"Requires-Dist: {requirement}\n")  # fmt: skip
+    report = audit_paths(list(make(bench)), BindingPolicy())
+    assert ("LB111" in [finding.code for finding in report.findings]) is is_decided
     assert bool(report.undecided) is not is_decided
 
 

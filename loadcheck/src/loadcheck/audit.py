@@ -16,6 +16,7 @@ from loadcheck.model import AuditReport, Finding, Kind, Skipped, Waived
 from loadcheck.readers.contents import Contents, File
 from loadcheck.readers.environment import find_folders, read_environment
 from loadcheck.readers.package import read_package
+from loadcheck.readers.package_json import read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
     from loadcheck.readers.supplied import Supplied
 
 _MOST_DEATHS = 5
+_RESOLVED = ("wheel", "npm")
+"""The kinds of packages whose requirements can be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """One package to audit. `lost` maps each file that has ended a worker to how that worker ended.
 
-    `beside` are the wheels that are audited with it: it may require them before an index has them.
+    `beside` are the packages of its kind that are audited with it: it may require them before an index has them.
     """
 
     path: Path
@@ -69,9 +72,9 @@ def audit_paths(
     """
     checks()
     policy = policy or default_policy()
-    if policy.resolve:
-        _find_index()
     subjects, others = find_subjects(paths)
+    if policy.resolve and any(kind == "wheel" for _, kind in subjects):
+        _find_index()
     tasks = _list_tasks(subjects, policy)
     results = _run(tasks, jobs or default_jobs(), limits or WorkerLimits(), work or audit_package)
     return _gather(tasks, results, others, policy)
@@ -98,8 +101,8 @@ def audit_here(paths: Sequence[Path], policy: Policy | None = None) -> AuditRepo
 
 
 def _list_tasks(subjects: Sequence[tuple[Path, Kind]], policy: Policy) -> list[Task]:
-    wheels = tuple(path for path, kind in subjects if kind == "wheel") if policy.resolve else ()
-    return [Task(path=path, kind=kind, policy=policy, beside=wheels) for path, kind in subjects]
+    beside = {kind: tuple(path for path, other in subjects if other == kind) for kind in _RESOLVED if policy.resolve}
+    return [Task(path=path, kind=kind, policy=policy, beside=beside.get(kind, ())) for path, kind in subjects]
 
 
 def _gather(tasks: Sequence[Task], results: Sequence[Result], others: Sequence[Skipped], policy: Policy) -> AuditReport:
@@ -136,7 +139,7 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
         )
     package = replace(package, project=kind.find_project(package))
     report("")  # from here on no file is to blame
-    if task.policy.resolve and package.wheel is not None and not package.is_unread:
+    if task.policy.resolve and task.kind in _RESOLVED and not package.is_unread:
         package = replace(package, supplied=_resolve(package, task.beside, lambda: report("")))
     return Result(judgements=tuple(_judge(package, task.policy)), facts=kind.find_twin_facts(package))
 
@@ -150,13 +153,28 @@ def _find_index(beside: Sequence[Path] = ()) -> Index:
 
 
 def _resolve(package: Contents, beside: Sequence[Path], report: Callable[[], None]) -> Supplied | None:
-    """What the requirements of a wheel install."""
+    """What the requirements of a wheel or an npm package install; None if nobody can know."""
     from loadcheck.index.resolve import Resolver  # noqa: PLC0415  # as above
 
+    if package.kind == "npm":
+        return _resolve_npm(package, beside, report)
     if package.wheel is None:
         return None
     resolver = Resolver(package, package.wheel, _find_index(beside), report)
     return resolver.find(list_outside(package), reads_exports=True)
+
+
+def _resolve_npm(package: Contents, beside: Sequence[Path], report: Callable[[], None]) -> Supplied | None:
+    """What the dependencies of an npm package with native files install."""
+    from loadcheck.index.npm import NpmResolver  # noqa: PLC0415  # as above
+    from loadcheck.index.npmrc import read_npm_settings  # noqa: PLC0415
+    from loadcheck.index.npmregistry import NpmRegistry  # noqa: PLC0415
+
+    manifest = read_manifest(package)
+    if manifest is None or not package.native:
+        return None
+    registry = NpmRegistry(read_npm_settings(), beside=beside)
+    return NpmResolver(package, manifest, registry, report).find()
 
 
 def _list_markers(policy: Policy) -> list[str]:

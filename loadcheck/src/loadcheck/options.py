@@ -47,8 +47,8 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resolve",
         action=argparse.BooleanOptionalAction,
-        help="read from the package index what the requirements of wheels install; pip's or uv's configuration names "
-        "the index",
+        help="read what the requirements of wheels and npm packages install, from the package index of pip or uv, and "
+        "the registry of npm",
     )
     parser.add_argument(
         "--strict",

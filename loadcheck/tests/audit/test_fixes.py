@@ -8,7 +8,7 @@ from corpus.cases.case import wheel
 from corpus.cases.hygiene import android_npm
 from corpus.cases.linkage import alone, with_rpath
 from corpus.cases.metadata import with_backslashes
-from corpus.cases.sdists import HATCH, sdist
+from corpus.cases.sdists import HATCH, IN_TREE, sdist
 from loadcheck.audit import audit_here
 from loadcheck.engine.policy import Choice, Policy
 from loadcheck.engine.wording import first, list_names
@@ -32,6 +32,11 @@ def test_a_search_path_keeps_the_part_that_leads_into_the_package(bench, path, s
     ("make", "code", "says"),
     [
         (sdist(setup_py="1"), "LB415", "Add a pyproject.toml next to setup.py: [build-system] with requires ="),
+        (
+            sdist(pyproject_toml=IN_TREE),
+            "LB415",
+            "Include own.backend in the sdist, in a folder",
+        ),
         (sdist(setup_py="1", pyproject_toml=HATCH), "LB415", "Keep pyproject.toml with its build backend"),
         (sdist(x_py="1"), "LB415", "Keep pyproject.toml with its build backend"),
         (android_npm("jni/arm64-v8a", 4096), "LB117", "Link with -Wl,-z,max-page-size=16384, or use NDK r28"),
@@ -64,19 +69,20 @@ def test_the_distribution_that_supplies_a_runtime_is_to_be_required(bench):
 
 
 @pytest.mark.parametrize(
-    ("library", "distribution"),
+    ("library", "says"),
     [
-        ("libtorch.so", "torch"),
-        ("libc10.so", "torch"),
-        ("libtorch_cpu.so", "torch"),
-        ("libcudart.so.13", "nvidia-cuda-runtime"),
-        ("libcublasLt.so.12", "nvidia-cublas-cu12"),
+        ("libtorch.so", "Require torch, and import it"),
+        ("libc10.so", "Require torch, and import it"),
+        ("libtorch_cpu.so", "Require torch, and import it"),
+        ("libcudart.so.13", "Require nvidia-cuda-runtime, which has the library, and open it by its path"),
+        ("libcublasLt.so.12", "Require nvidia-cublas-cu12, which has the library, and open it by its path"),
+        ("libnvJitLink.so.12", "Require nvidia-nvjitlink-cu12, which has the library, and open it by its path"),
     ],
 )
-def test_a_library_that_is_never_copied_is_to_be_required(bench, library, distribution):
+def test_a_library_that_is_never_copied_is_to_be_required(bench, library, says):
     [fix] = {finding.fix for finding in audit_here(alone(library)(bench)).findings if finding.code == "LB107"}
 
-    assert fix.startswith(f"Require {distribution}, and import it")
+    assert fix.startswith(says)
     assert "Add the library" not in fix
 
 

@@ -41,7 +41,8 @@ def test_json_is_what_the_schema_says(report):
         "message": "needs libonnxruntime.so.1, which is not in the package or on every Linux system; "
         "nothing in the package loads without it",
         "evidence": ["NEEDED libonnxruntime.so.1"],
-        "fix": "Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
+        "fix": "Add the library to the package, where the loader searches (auditwheel, delocate and delvewheel do "
+        "both), or link it statically.",
         "assumption": "",
     }
 

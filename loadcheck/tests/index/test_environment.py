@@ -135,6 +135,108 @@ def test_a_library_that_no_distribution_installs_is_named(environment, bench, li
     assert audit(root, "LB120")[0] == []
 
 
+CORE = "user/_core.cpython-311-x86_64-linux-gnu.so"
+FAILS = "user 1.0 needs libodd.so.3, which no distribution installs; import user fails without it"
+MAY_FAIL = "user 1.0 needs libodd.so.3, which no distribution installs"
+
+
+@pytest.fixture
+def on_linux(monkeypatch):
+    """As if this machine had Linux on x64."""
+    monkeypatch.setattr("loadcheck.readers.environment._find_machine", lambda: ("elf", "x86_64"))
+
+
+@pytest.fixture
+def module(bench, on_linux):
+    """A module that needs libodd.so.3, and searches where flags say."""
+
+    def make(*flags):
+        odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+        source = "extern int odd(void);\nvoid *PyInit__core(void) { odd(); return 0; }\n"
+        return bench.compiler.library(source, odd, *flags).read_bytes()
+
+    return make
+
+
+def test_an_environment_in_which_an_import_surely_fails_fails_the_command(environment, module, capsys):
+    root, install = environment
+    install("user", {CORE: module(), "user/__init__.py": b"from ._core import odd\n"})
+
+    assert audit(root, "LB120")[0] == [("error", FAILS)]
+    assert main(["env", str(root)]) == 1
+    assert f"error   LB120 {FAILS}" in capsys.readouterr().out
+
+
+def test_a_library_between_the_module_and_what_is_missing_does_not_change_that(environment, bench, library, on_linux):
+    root, install = environment
+    odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    source = "extern int odd(void);\nint mid(void) { return odd(); }\n"
+    mid = bench.compiler.library(source, odd, "-Wl,-soname,libmid.so", name="libmid.so")
+    source = "extern int mid(void);\nvoid *PyInit__core(void) { mid(); return 0; }\n"
+    core = bench.compiler.library(source, mid, "-Wl,--allow-shlib-undefined").read_bytes()
+    install("user", {CORE: core, "user.libs/libmid.so": mid.read_bytes(), "user/__init__.py": b"from . import _core\n"})
+
+    assert audit(root, "LB120")[0] == [("error", FAILS)]
+
+
+@pytest.mark.parametrize(
+    ("code", "more"),
+    [
+        (b"", {}),
+        (b"try:\n    from . import _core\nexcept ImportError:\n    pass\n", {}),
+        (b"def f():\n    from . import _core\n", {}),
+        (b"import ctypes\nctypes.CDLL('/opt/odd/libodd.so.3')\nfrom . import _core\n", {}),
+        (b"from . import _core\n", {"user/start.py": b"preload('libodd')"}),
+        (b"from . import _core\n", {"user/_core.cpython-312-x86_64-linux-gnu.so": b"\x7fELF"}),
+        (b"from . import _core\n" + b"#" * 300_000, {}),
+        (b"from . import (", {}),
+    ],
+    ids=["nothing", "try", "function", "opened", "opened elsewhere", "another Python's", "too long", "damaged"],
+)
+def test_where_the_import_may_work_without_the_library_it_is_a_warning(environment, module, code, more):
+    root, install = environment
+    install("user", {CORE: module(), "user/__init__.py": code, **more})
+
+    assert audit(root, "LB120")[0] == [("warning", MAY_FAIL)]
+    assert main(["env", str(root)]) == 0
+
+
+@pytest.mark.parametrize("machine", [("elf", "aarch64"), ("macho", "x86_64"), ("pe", "x86_64")])
+def test_what_another_machine_has_is_not_known(environment, module, monkeypatch, machine):
+    root, install = environment
+    install("user", {CORE: module(), "user/__init__.py": b"from . import _core\n"})
+    monkeypatch.setattr("loadcheck.readers.environment._find_machine", lambda: machine)
+
+    assert audit(root, "LB120")[0] == [("warning", MAY_FAIL)]
+
+
+@pytest.mark.parametrize("way", ["variable", "cache", "path", "path from the file"])
+def test_a_library_that_the_loader_finds_elsewhere_is_not_missing(environment, module, monkeypatch, tmp_path, way):
+    root, install = environment
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd/libodd.so.3").touch()
+    climb = "$ORIGIN/../../../../../odd"  # out of user/, site-packages/, python3.11/, lib/ and venv/
+    flags = {"path": [f"-Wl,-rpath,{tmp_path}/odd"], "path from the file": [f"-Wl,-rpath,{climb}"]}.get(way, [])
+    install("user", {CORE: module(*flags), "user/__init__.py": b"from . import _core\n"})
+    if way == "variable":
+        monkeypatch.setenv("LD_LIBRARY_PATH", f"relative:{tmp_path / 'odd'}")
+    if way == "cache":
+        (tmp_path / "cache").write_bytes(b"glibc-ld.so.cache1.1\3\0\0\0\0\0/opt/odd/libodd.so.3\0/opt/libz.so.1\0")
+        monkeypatch.setattr("loadcheck.readers.environment._CACHE", tmp_path / "cache")
+
+    assert audit(root, "LB120")[0] == []
+
+
+def test_a_record_that_names_code_elsewhere_is_not_followed(environment, module, tmp_path):
+    root, install = environment
+    install("user", {CORE: module()})
+    (tmp_path / "other.py").write_text("import user._core\n")
+    record = next(root.glob("lib/*/*/*.dist-info/RECORD"))
+    record.write_text(f"{record.read_text()}{tmp_path}/other.py,,\n../../../../other.py,,\n")
+
+    assert audit(root, "LB120")[0] == [("warning", MAY_FAIL)]
+
+
 NOTE = """
 __asm__(".pushsection .note.dlopen,\\"a\\"\\n.balign 4\\n.long 4, %d, 0x407c0c0a\\n.asciz \\"FDO\\"\\n"
         ".asciz \\"%s\\"\\n.balign 4\\n.popsection\\n");

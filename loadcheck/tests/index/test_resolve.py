@@ -223,9 +223,11 @@ def test_an_extra_that_could_not_be_read_may_bring_a_library(index, user):
     assert finding.assumption == "no extra brings the library; cuda was not read"
 
 
-def test_packages_of_npm_are_not_to_be_resolved(bench):
-    odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
-    data = bench.compiler.library(SOURCE, odd).read_bytes()
-    paths = bench.npm({"prebuilds/linux-x64/libtiny.so": data}, dependencies={"@acme/libodd": "1.2.3"})
+def test_a_torch_that_is_required_already_needs_another_release(index, bench):
+    index.add("torch", {"torch/lib/libtorch.so": b""})
+    torch = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libtorch_cuda_cu.so", name="libodd.so")
+    wheels = bench.wheel({ODD: bench.compiler.library(SOURCE, torch).read_bytes()}, metadata="Requires-Dist: torch\n")
 
-    assert "libodd.so.3 may come from libodd, which was not read\n" in audit_text(audit_here(paths))
+    [fix] = [each.fix for each in audit_here(wheels, Policy(resolve=True)).findings if each.code == "LB107"]
+
+    assert fix.startswith("Require a release of torch that has the library, and import it")

@@ -16,6 +16,7 @@ from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.supply import admits, zip_requirements
 from loadcheck.engine.wording import is_late, list_names, needs, own_name
 from loadcheck.readers.contents import GRAFTED
+from loadcheck.readers.environment import find_imports, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from loadcheck.readers.environment import Environment, Installed
 
 _VERSIONS = re.compile(r"\.(?:so|dylib|dll|\d).*")
+_ADDS_FOLDER = "add_dll_directory"
 _OF_PYTHON = re.compile(r"(?:lib)?python3.*")
 
 
@@ -130,7 +132,8 @@ def _stem(file: File, image: Image) -> str:
     "LB120",
     "Needed library that no distribution installs",
     "warning",
-    because="What needs the file fails. Other parts of the distribution may work.",
+    because="What needs the file fails. Other parts of the distribution may work. The finding is an error if importing "
+    "the distribution fails in any case.",
     kinds=("environment",),
     example="onnxruntime-gpu 1.27.0: onnxruntime_pybind11_state.so needs libcudart.so.13",
     fix="Install the distribution, extra or system package that has the library.",
@@ -139,7 +142,12 @@ def library_not_installed(package: Contents) -> Hits:
     """A binary of an environment loads only if each library that it needs is installed.
 
     The library may be in any distribution, in a folder of the environment, or on every system. Where the loader
-    searches is not compared. Libraries of drivers and those of most Linux systems do not count.
+    searches is not compared. Libraries of drivers and those of most Linux systems do not count, nor do those that this
+    machine's loader finds elsewhere.
+
+    A package cannot show what a system has, and a part of it may be optional: so this is a warning. It is an error if
+    the file is for this machine, import statements that always run lead from a name of the distribution to it, and no
+    Python code of the distribution names the library or adds folders of DLLs: then `import` fails here.
 
     An ELF library may name what it opens at run time (section `.note.dlopen`). If that is missing, the finding is a
     warning for a library that the note calls required, and a note otherwise.
@@ -158,9 +166,12 @@ def library_not_installed(package: Contents) -> Hits:
                 or platforms.is_common(base)
             ):
                 continue
+            broken = _find_broken(package, installed, file, image, name)
             yield Hit(
                 cause=name,
-                message=f"{installed} needs {name}, which no distribution installs",
+                message=f"{installed} needs {name}, which no distribution installs"
+                + f"; import {broken} fails without it" * bool(broken),
+                severity="error" if broken else "warning",
                 evidence=(needs(image, name),),
                 inner=file.name,
             )
@@ -174,6 +185,25 @@ def library_not_installed(package: Contents) -> Hits:
                     evidence=(f".note.dlopen: {opened.feature} ({opened.priority})",),
                     inner=file.name,
                 )
+
+
+def _find_broken(package: Contents, installed: Installed, file: File, image: Image, name: str) -> str:
+    """A name of a distribution whose import surely fails without a library; "" if that is not certain."""
+    is_here = package.environment is not None and package.environment.machine == (image.format, image.arch)
+    if not is_here or image.link_kinds.get(name) == "weak":
+        return ""
+    imports, users = find_imports(installed), sorted(package.users_of(file.name) & installed.files)
+    broken = next((imports[user] for user in users if user in imports and not _has_twin(installed, user)), "")
+    word = _VERSIONS.sub("", posixpath.basename(name))
+    is_opened = broken and (mentions(installed, word) or (image.format == "pe" and mentions(installed, _ADDS_FOLDER)))
+    return "" if is_opened else broken
+
+
+def _has_twin(installed: Installed, name: str) -> bool:
+    """Whether there are several files for one module, of which a Python loads its own."""
+    folder, base = posixpath.split(name)
+    start = posixpath.join(folder, f"{base.partition('.')[0]}.")
+    return sum(other.startswith(start) for other in installed.files) > 1
 
 
 @check(

@@ -11,7 +11,7 @@ from loadcheck.engine import platforms
 from loadcheck.engine.check import Hit, Hits, Skip, check
 from loadcheck.engine.openedfirst import assume_opened, find_opened_first, is_opened_elsewhere
 from loadcheck.engine.policy import fits_any
-from loadcheck.engine.supply import dependencies, list_unread, list_unread_extras, other_folder
+from loadcheck.engine.supply import dependencies, list_npm_platforms, list_unread, list_unread_extras, other_folder
 from loadcheck.engine.wording import SYSTEMS, first, is_late, list_names, needs
 from loadcheck.readers.places import is_for_android
 from loadcheck.tables import pythonabi
@@ -26,18 +26,25 @@ if TYPE_CHECKING:
 
 _OF_NODE = ("libgcc_s.so.1", "libstdc++.so.6")
 """What Node.js needs itself, so that an Alpine with Node.js has them (its package nodejs)."""
-_OF_DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
-    "torch": ("libtorch*.so", "libc10*.so", "libtorch*.dylib", "libc10*.dylib", "torch*.dll", "c10*.dll"),
+_TORCH = ("libtorch*.so", "libc10*.so", "libtorch*.dylib", "libc10*.dylib", "torch*.dll", "c10*.dll")
+"""Libraries that `import torch` loads."""
+_OF_NVIDIA: Mapping[str, tuple[str, ...]] = {
     "nvidia-cuda-runtime": ("libcudart.so.13", "cudart64_13.dll"),
     "nvidia-cuda-runtime-cu12": ("libcudart.so.12", "cudart64_12.dll"),
-    "nvidia-cublas": ("libcublas.so.13", "libcublaslt.so.13"),
-    "nvidia-cublas-cu12": ("libcublas.so.12", "libcublaslt.so.12"),
+    "nvidia-cublas": ("libcublas.so.13", "libcublaslt.so.13", "cublas64_13.dll", "cublaslt64_13.dll"),
+    "nvidia-cublas-cu12": ("libcublas.so.12", "libcublaslt.so.12", "cublas64_12.dll", "cublaslt64_12.dll"),
+    "nvidia-cuda-nvrtc": ("libnvrtc.so.13", "nvrtc64_130_0.dll"),
+    "nvidia-cuda-nvrtc-cu12": ("libnvrtc.so.12", "nvrtc64_120_0.dll"),
+    "nvidia-nvjitlink": ("libnvjitlink.so.13", "nvjitlink_130_0.dll"),
+    "nvidia-nvjitlink-cu12": ("libnvjitlink.so.12", "nvjitlink_120_0.dll"),
 }
-"""Libraries that are never copied into another package, and the distributions on PyPI that have them."""
+"""Libraries of CUDA, and the distributions on PyPI that have them. Importing one of these loads nothing."""
 _FOR_MANY = frozenset({"", "abi3", "abi3t"})
 """The ABIs that a module's file name states if it is not for one CPython alone."""
 _OF_THE_SYSTEM = "Document which system packages users have to install (apt, dnf), or add the library to the package."
-_OF_A_TAG = "Add the library to the package (auditwheel repair does that), or link it statically."
+_OF_A_TAG = (
+    "Add the library to the package, where the loader searches (auditwheel repair does both), or link it statically."
+)
 _OF_OTHERS = "Put the library next to the file, with a search path that leads there, or link it statically."
 _OF_A_PART = "Add the library to the package, or document what users have to install for this part."
 
@@ -52,7 +59,8 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
     "another distribution loads its files. It is a note if that code opens the package's copy first, or if manylinux "
     "allows it but slim containers lack it.",
     example="libspeech.so: NEEDED libopenblas.so.0",
-    fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
+    fix="Add the library to the package, where the loader searches (auditwheel, delocate and delvewheel do both), or "
+    "link it statically.",
 )
 def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Hits:
     """A binary fails to load if a needed library is neither in the package nor on every system that the tag covers.
@@ -79,7 +87,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     for name in image.needed:
         base = posixpath.basename(name).lower()
         if base in package.own_libraries and is_absolute(image, name):
-            yield from _judge_absolute(package, file, image, name)
+            yield from _judge_absolute(package, file, image, name, policy)
         if base in package.own_libraries or of_system(package, image, name):
             continue
         if inside := package.by_soname.get(name.lower()):  # loaders look for the file name
@@ -122,14 +130,14 @@ def is_absolute(image: Image, name: str) -> bool:
     return image.format == "macho" and name.startswith("/") and not platforms.is_macos(name)
 
 
-def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> Hits:
+def _judge_absolute(package: Contents, file: File, image: Image, name: str, policy: Policy) -> Hits:
     """A library at a path of the build machine, of which the package has a copy elsewhere."""
     wanted = posixpath.basename(name).lower()
     copy = next(paths[0] for base, paths in package.paths.items() if base.lower() == wanted)
     if "DYLD_LIBRARY_PATH" in package.helpers:
         return
     is_known = any(other.soname == name for _, other in package.images)
-    is_sure = not is_known and bool(_describe_loss(package, file, image))
+    is_sure = not is_known and bool(_describe_loss(package, file, image, policy))
     yield Hit(
         cause=f"absolute {name}",
         message=f"needs {name}; the package has a copy as {copy}, where the loader does not look",
@@ -154,7 +162,7 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
         assumption = f"{assume_opened(name)}, outside the package"
         return Hit(cause="opened elsewhere", message=why, fix=_OF_A_PART, severity="warning", assumption=assumption)
     promised = _is_promised(package, image)
-    loss = _describe_loss(package, file, image)
+    loss = _describe_loss(package, file, image, policy)
     if promised and not loss:
         return Hit(cause="part", message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
     unknown = [] if _list_roots(package, file) else list_unread_extras(package)
@@ -166,7 +174,7 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     return Hit(
         cause="absent",
         message=f"{why}; {loss}" if promised else why,
-        evidence=_list_similar(package, name),
+        evidence=_list_similar(package, image, name),
         fix=_fix_missing(package, file, image, name, policy),
         severity="error" if promised and _is_strong(image, name) else "warning",
         assumption=assumption,
@@ -179,7 +187,7 @@ def _judge_source(package: Contents, image: Image, name: str, policy: Policy) ->
         return hit
     if is_absolute(image, name):
         return None
-    if unread := tuple(each for each in list_unread(package) if policy.may_bring(each, name)):
+    if unread := list_unread(package, policy, name):
         return skip_unread(package, name, unread)
     extras = package.supplied.find_extras(name) if package.supplied else {}
     return _judge_extra(name, extras) if extras else None
@@ -224,13 +232,18 @@ def _judge_extra(name: str, extras: Mapping[str, Supply]) -> Hit:
 
 def is_supplied(package: Contents, image: Image, name: str) -> bool:
     """Whether a requirement installs a library."""
-    return not is_absolute(image, name) and bool(package.supplied and package.supplied.find(name))
+    return not is_absolute(image, name) and find_supply(package, image, name) is not None
 
 
-def _list_similar(package: Contents, name: str) -> tuple[str, ...]:
+def find_supply(package: Contents, image: Image, name: str) -> Supply | None:
+    """The library of a requirement, on a platform that loads the image."""
+    return package.supplied.find(name, list_npm_platforms(package, image)) if package.supplied else None
+
+
+def _list_similar(package: Contents, image: Image, name: str) -> tuple[str, ...]:
     """Libraries of requirements that have the same name but for the version."""
     start = f"{posixpath.basename(name).lower().partition('.so')[0]}.so"
-    supplies = package.supplied.always if package.supplied else {}
+    supplies = package.supplied.list_always(list_npm_platforms(package, image)) if package.supplied else {}
     return tuple(f"{each.source} has {each.path}" for key, each in supplies.items() if key.startswith(start))
 
 
@@ -239,11 +252,11 @@ def _is_part(package: Contents) -> bool:
     return package.wheel is not None and not any(file.is_module or file.name.endswith(".py") for file in package.files)
 
 
-def _describe_loss(package: Contents, file: File, image: Image) -> str:
+def _describe_loss(package: Contents, file: File, image: Image, policy: Policy) -> str:
     """What fails where a file does not load; "" if parts of the package can be used."""
     if roots := _list_roots(package, file):
         return f"import {first(roots)} fails without it"
-    return "nothing in the package loads without it" if _leaves_nothing(package, file, image) else ""
+    return "nothing in the package loads without it" if _leaves_nothing(package, file, image, policy) else ""
 
 
 def _is_promised(package: Contents, image: Image) -> bool:
@@ -263,11 +276,14 @@ def _fix_missing(package: Contents, file: File, image: Image, name: str, policy:
                 f"Require {runtime.distribution}, which supplies {runtime.name}. This file then loads only if that "
                 f"distribution has a library of this name and has loaded it: otherwise open {runtime.name} at run time."
             )
-    base = posixpath.basename(name)
-    if distribution := next((each for each, globs in _OF_DISTRIBUTIONS.items() if fits_any(base, globs)), ""):
+    if fits_any(posixpath.basename(name), _TORCH):
+        what = "a release of torch that has the library" if "torch" in dependencies(package).always else "torch"
+        return f"Require {what}, and import it before this file is loaded: a process can use one copy only."
+    if distribution := find_cuda(name):
+        linked = ", or link with a search path that leads there from $ORIGIN" * (image.format == "elf")
         return (
-            f"Require {distribution}, and import it before this file is loaded: its wheels have the library, and a "
-            "process can use one copy only."
+            f"Require {distribution}, which has the library, and open it by its path before this file is loaded "
+            f"(ctypes.CDLL){linked}."
         )
     if not (folder := other_folder(package, file, image)):
         return ""
@@ -275,6 +291,12 @@ def _fix_missing(package: Contents, file: File, image: Image, name: str, policy:
         f"A search path leads to {folder}/ of another distribution: require the one that has the library, or add the "
         "library to the package."
     )
+
+
+def find_cuda(name: str) -> str:
+    """The distribution on PyPI that has a library of CUDA; "" for other libraries."""
+    base = posixpath.basename(name)
+    return next((each for each, globs in _OF_NVIDIA.items() if fits_any(base, globs)), "")
 
 
 def _is_strong(image: Image, name: str) -> bool:
@@ -287,10 +309,12 @@ def _list_roots(package: Contents, file: File) -> list[str]:
     return sorted({package.imported[name] for name in users & package.imported.keys()})
 
 
-def _leaves_nothing(package: Contents, file: File, image: Image) -> bool:
+def _leaves_nothing(package: Contents, file: File, image: Image, policy: Policy) -> bool:
     """Whether all that a Python could load of the package needs this file, or another that does not load, either."""
     users = package.users_of(file.name)
-    broken = _list_broken(package)
+    names = {name for lacking in _list_lacking(package).values() for name in lacking}
+    missing = frozenset(name for name in names if name.startswith("/") or not list_unread(package, policy, name))
+    broken = _list_broken(package, missing)
     return any(group <= broken and group & users for group in _list_groups(package.entries[image.format]))
 
 
@@ -302,29 +326,37 @@ def _list_groups(entries: frozenset[str]) -> list[frozenset[str]]:
 
 
 @lru_cache(maxsize=1)  # asked for each library that a package lacks
-def _list_broken(package: Contents) -> frozenset[str]:
-    """The files that do not load, because they or what they need lack a library that nothing installs."""
-    lacking = [
-        file.name
-        for file, image in package.images
-        if not image.unjudged and not is_for_android(file.folder) and any(_lacks(package, image))
-    ]
-    return frozenset().union(*(package.users_of(name) for name in lacking))
+def _list_broken(package: Contents, missing: frozenset[str]) -> frozenset[str]:
+    """The files that do not load, because they or what they need lack one of the libraries that are missing."""
+    lacking = (name for name, needed in _list_lacking(package).items() if not missing.isdisjoint(needed))
+    return frozenset().union(*map(package.users_of, lacking))
 
 
-def _lacks(package: Contents, image: Image) -> Iterator[bool]:
-    """For each library that an image needs to load, whether it is certain to be missing."""
+@lru_cache(maxsize=1)  # as above
+def _list_lacking(package: Contents) -> Mapping[str, frozenset[str]]:
+    """The libraries that each file lacks, unless a requirement that was not read brings them."""
+    lacking: dict[str, frozenset[str]] = {}
+    for file, image in package.images:
+        if not image.unjudged and not is_for_android(file.folder):
+            lacking[file.name] = lacking.get(file.name, frozenset()).union(_list_needed(package, image))
+    return lacking
+
+
+def _list_needed(package: Contents, image: Image) -> Iterator[str]:
+    """The libraries that an image needs to load, and that nothing has which was read."""
     for name in image.needed:
         base = posixpath.basename(name).lower()
         if not _is_strong(image, name) or is_late(image, name):
             continue
         if base in package.own_libraries:
-            yield is_absolute(image, name) and "DYLD_LIBRARY_PATH" not in package.helpers
-        elif not of_system(package, image, name) and name.lower() not in package.by_soname:
+            is_missing = is_absolute(image, name) and "DYLD_LIBRARY_PATH" not in package.helpers
+        elif of_system(package, image, name) or name.lower() in package.by_soname:
+            is_missing = False
+        else:
             is_known = bool(_judge_host(image, name) or _judge_common(package, image, name))
-            is_unsure = not is_absolute(image, name) and bool(list_unread(package))
-            is_brought = is_unsure or is_supplied(package, image, name)
-            yield not (is_known or is_brought or is_opened_elsewhere(package, name))
+            is_missing = not (is_known or is_supplied(package, image, name) or is_opened_elsewhere(package, name))
+        if is_missing:
+            yield name
 
 
 def list_outside(package: Contents) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Hits:
                 names=tuple(bad) if unsafe and severity == "warning" else (),
                 message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),
-                fix=_fix_path(file, image, [path for path in paths if path not in bad]),
+                fix=_fix_path(file, image, bad, [path for path in paths if path not in bad]),
                 severity=severity,
                 assumption=assumption,
             )
@@ -94,11 +94,13 @@ def _place_program(image: Image, path: str) -> str:
     return path.replace("@executable_path", "@loader_path") if image.file_type == "executable" else path
 
 
-def _fix_path(file: File, image: Image, kept: list[str]) -> str:
+def _fix_path(file: File, image: Image, bad: list[str], kept: list[str]) -> str:
     """How to remove paths, and keep those that lead into the package."""
     if not kept:
         start = "$ORIGIN" if image.format == "elf" else "@loader_path"
-        return f"Link without the path (CMake: CMAKE_SKIP_RPATH ON), or start every path with {start}."
+        climbs = any(path.startswith(FROM_HERE) for path in bad)
+        change = "take .. out of it, so that it stays" if climbs else f"start every path with {start}, so that it leads"
+        return f"Link without the path (CMake: CMAKE_SKIP_RPATH ON), or {change} in the package."
     name = file.base or "FILE"
     tool = (
         f"patchelf --set-rpath '{':'.join(kept)}' {name}"

@@ -12,7 +12,7 @@ from loadcheck.checks.linkage import provided_libraries
 from loadcheck.engine import platforms, symbols
 from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.policy import fits_any
-from loadcheck.engine.supply import list_unread, must_load
+from loadcheck.engine.supply import list_all_unread, must_load
 from loadcheck.engine.wording import first, some
 from loadcheck.readers.package_json import read_manifest
 from loadcheck.text import plural
@@ -123,7 +123,7 @@ def _has_unknown_host(package: Contents, file: File, image: Image, names: list[s
 
 def _judge_missing(package: Contents, file: File, image: Image, names: list[str]) -> Hit:
     """How bad it is that nothing defines some symbols."""
-    unread = list_unread(package)
+    unread = list_all_unread(package)
     is_apples = image.format == "macho" and all(_OF_FRAMEWORK.fullmatch(name) for name in names)  # others may link them
     listed = f"{plural(len(names), 'undefined symbol')} that {{}}: {first(names)}"
     if _is_opened_by_anyone(package, file, image):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.checks.linkage import skip_unread
+from loadcheck.checks.linkage import find_supply, skip_unread
 from loadcheck.engine import platforms
 from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.supply import list_unread, must_load
@@ -13,6 +13,7 @@ from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
     from loadcheck.binary import Image
+    from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File
 
 _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
@@ -31,7 +32,7 @@ _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
     "target-feature=+crt-static), or add the DLL to the package. Until then, users have to install Microsoft's Visual "
     "C++ Redistributable.",
 )
-def vc_runtime_needed(package: Contents, file: File, image: Image) -> Hits:
+def vc_runtime_needed(package: Contents, file: File, image: Image, policy: Policy) -> Hits:
     """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.
 
     The error message, `The specified module could not be found`, does not name the missing DLL. If an older copy is
@@ -49,14 +50,15 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Hits:
         libraries = [name for name in libraries if image.link_kinds.get(name) != "delay"]
     of_python = frozenset() if image.file_type == "executable" else list_with_python(package)
     lacking = [name for name in libraries if name.lower() not in of_python]
-    supplied = package.supplied
-    supplies = {name: supply for name in lacking if supplied and (supply := supplied.find(name))}
+    supplies = {name: supply for name in lacking if (supply := find_supply(package, image, name))}
     lacking = [name for name in lacking if name not in supplies]
+    unread = {name: rows for name in lacking if (rows := list_unread(package, policy, name))}
+    if lacking and len(unread) == len(lacking):
+        yield skip_unread(package, lacking[0], unread[lacking[0]])
+        return
+    lacking = [name for name in lacking if name not in unread]
     libraries = lacking or libraries
     if not libraries:
-        return
-    if lacking and (unread := list_unread(package)):
-        yield skip_unread(package, lacking[0], unread)
         return
     source = "" if lacking else next((supply.source for supply in supplies.values()), "CPython")
     late = [name for name in libraries if is_late(image, name)]

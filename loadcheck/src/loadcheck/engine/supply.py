@@ -15,14 +15,17 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from loadcheck.engine import platforms
+from loadcheck.readers.package_json import admits as field_admits
 from loadcheck.readers.package_json import read_manifest
 from loadcheck.readers.places import resolve_from
 from loadcheck.tables import pythonabi
+from loadcheck.tables.rids import Platform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from loadcheck.binary import Image
+    from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File, WheelName
 
 _SYSTEMS = {
@@ -32,7 +35,8 @@ _SYSTEMS = {
 }
 _MACHINES = {"pe": {"x86_64": "AMD64", "i686": "x86", "aarch64": "ARM64"}, "macho": {"aarch64": "arm64"}}
 _EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
-_NPM_KEYS = ("dependencies", "optionalDependencies", "peerDependencies")
+NPM_KEYS = ("dependencies", "optionalDependencies", "peerDependencies")
+"""What npm installs with a package."""
 _OLDEST_PYTHON = 9
 
 
@@ -64,7 +68,7 @@ def zip_requirements(texts: Iterable[str]) -> Iterator[tuple[str, Requirement]]:
 def dependencies(package: Contents) -> Requirements:
     """What installers install with the package on any system that its tags cover."""
     if manifest := read_manifest(package):
-        names = (name for key in _NPM_KEYS for name in manifest.table(key))
+        names = (name for key in NPM_KEYS for name in manifest.table(key))
         return Requirements(always=tuple(dict.fromkeys(name.rpartition("/")[2] for name in names)))
     texts = (package.metadata or {}).get("requires_dist", ())
     return _dependencies(package.wheel, texts) if package.wheel else Requirements()
@@ -88,8 +92,13 @@ def _find_extra(text: str) -> str:
     return match[1] if match else ""
 
 
-def list_unread(package: Contents) -> tuple[str, ...]:
-    """The requirements that may install libraries, as long as nobody has read what they install."""
+def list_unread(package: Contents, policy: Policy, library: str) -> tuple[str, ...]:
+    """The requirements that may install a library, as long as nobody has read what they install."""
+    return tuple(each for each in list_all_unread(package) if policy.may_bring(each, library))
+
+
+def list_all_unread(package: Contents) -> tuple[str, ...]:
+    """The requirements that may install any libraries, as long as nobody has read what they install."""
     if package.supplied is not None:
         return tuple(sorted(package.supplied.unread_always))
     return tuple(name for name in dependencies(package).always if name not in platforms.data().without_libraries)
@@ -99,6 +108,19 @@ def list_unread_extras(package: Contents) -> tuple[str, ...]:
     """The extras whose requirements were not read."""
     supplied = package.supplied
     return supplied.unread_extras if supplied is not None else tuple(dependencies(package).by_extra)
+
+
+def list_npm_platforms(package: Contents, image: Image) -> tuple[Platform, ...]:
+    """The platforms on which npm installs a package and the image may load; none for other packages."""
+    manifest = read_manifest(package)
+    cpu = platforms.npm_cpu(image.arch)
+    if manifest is None or not cpu:
+        return ()
+    fields = manifest.read_values("os")
+    os = next((each for each in platforms.npm_systems(image.format) if field_admits(fields, each)), "")
+    unknown = (each for each in ("glibc", "musl") if field_admits(manifest.read_values("libc"), each))
+    libcs = tuple(unknown) if image.libc == "unknown" else (image.libc,)
+    return tuple(Platform(os, cpu, libc) for libc in (libcs if os == "linux" else ("",)) if os)
 
 
 def list_ranges(package: Contents, project: str) -> Mapping[int, SpecifierSet]:

@@ -72,7 +72,7 @@ def unread_line(report: AuditReport) -> Iterator[str]:
 
 def _name_decider(report: AuditReport) -> str:
     """The option that decides what is undecided, or shows why it cannot be decided."""
-    can_read = any(".whl" in row.subject for row in report.undecided)
+    can_read = any(suffix in row.subject for row in report.undecided for suffix in (".whl", ".tgz"))
     return " (-v)" if report.is_resolved else " (--resolve)" if can_read else ""
 
 

@@ -127,16 +127,19 @@ class Downloader:
 
 
 def _make_request(url: str, headers: Mapping[str, str]) -> urllib.request.Request:
-    """A request without the credentials in its address, which go into a header that redirects drop."""
+    """A request whose credentials, in its address or a header Authorization, do not follow redirects."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https"):
         raise DownloadError(f"has the scheme {parts.scheme or 'of no URL'}, not https", where=plain_url(url))
     credentials, _, host = parts.netloc.rpartition("@")
     bare = urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
-    request = urllib.request.Request(bare, headers={"User-Agent": "loadcheck", **headers})  # noqa: S310  # see above
-    if credentials:
-        token = base64.b64encode(unquote(credentials).encode()).decode()
-        request.add_unredirected_header("Authorization", f"Basic {token}")
+    others = {name: value for name, value in headers.items() if name != "Authorization"}
+    request = urllib.request.Request(bare, headers={"User-Agent": "loadcheck", **others})  # noqa: S310  # see above
+    given = headers.get("Authorization", "")
+    if credentials and not given:
+        given = f"Basic {base64.b64encode(unquote(credentials).encode()).decode()}"
+    if given:
+        request.add_unredirected_header("Authorization", given)
     return request
 
 

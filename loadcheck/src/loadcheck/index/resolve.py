@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from loadcheck.engine import platforms
 from loadcheck.engine.supply import admits, list_environments, requirement_rows, zip_requirements
 from loadcheck.errors import InputError
 from loadcheck.readers.record import read_fields, read_metadata
-from loadcheck.readers.supplied import Libraries, Supplied, Supply, Unsatisfied, find_library
+from loadcheck.readers.supplied import Libraries, Supplied, Supply, Unsatisfied, find_library, is_library
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 _CONNECTIONS = 4
 _MOST_PROJECTS = 200
 """More are not read: a package that requires more is rare, and an index is to be spared."""
-_LIBRARY = re.compile(r"(?:\.so(?:\.[\w.]+)?|\.dylib|\.dll)$", re.IGNORECASE)
 _FOREIGN = "has no wheel for the package's platforms and Pythons"
 
 
@@ -336,8 +334,6 @@ def _list_libraries(tree: _Tree) -> Libraries:
     libraries: Libraries = {}
     for release in tree.releases.values():
         source = f"{release.name} {release.version}"
-        for path in release.paths:
-            base = posixpath.basename(path)
-            if _LIBRARY.search(base):
-                libraries.setdefault(base.lower(), Supply(path=path, source=source))
+        for path in filter(is_library, release.paths):
+            libraries.setdefault(posixpath.basename(path).lower(), Supply(path=path, source=source))
     return libraries

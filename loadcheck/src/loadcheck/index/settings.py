@@ -55,7 +55,7 @@ def read_index_settings(environment: Mapping[str, str] | None = None) -> IndexSe
     # uv's variables and files may name an index: NAME=URL.
     plain = (url.partition("=")[2] if "=" in url.partition(":")[0] else url for url in urls)
     return IndexSettings(
-        urls=tuple(dict.fromkeys(url.rstrip("/") for url in plain)), is_offline=is_offline, cache=_find_cache(env)
+        urls=tuple(dict.fromkeys(url.rstrip("/") for url in plain)), is_offline=is_offline, cache=find_cache(env)
     )
 
 
@@ -128,7 +128,7 @@ def _read_uv(env: Mapping[str, str]) -> Iterator[tuple[bool, str]]:
                 yield is_first, url
 
 
-def _find_cache(env: Mapping[str, str]) -> Path:
+def find_cache(env: Mapping[str, str]) -> Path:
     """The folder in which loadcheck keeps what it has read."""
     if sys.platform == "win32":
         base = Path(env.get("LOCALAPPDATA") or Path.home() / "AppData/Local")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import mmap
+import os
+import platform
 import posixpath
 import re
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,16 +20,27 @@ from packaging.utils import canonicalize_name
 from loadcheck.binary import read_images, sniff
 from loadcheck.errors import InputError
 from loadcheck.readers.contents import Contents, File
+from loadcheck.readers.imports import find_installed_imports, read_code
 from loadcheck.readers.record import read_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _NATIVE = re.compile(r"\.(?:so(?:\.[\w.]+)?|dylib|dll|pyd)$", re.IGNORECASE)
 _VERSION = re.compile(r"python(3\.\d+)t?(?:\.exe)?$")
 _LAYOUTS = ("lib/python3*/*-packages", "lib64/python3*/*-packages", "lib/python3/dist-packages", "Lib/site-packages")
 _HOMES = ("lib", "lib64", "bin", "Library/bin", "DLLs")
 """Where environments of conda, and Python itself, have libraries that no distribution lists."""
+_OF_LOADERS = (
+    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"),
+    *(f"{parent}/{platform.machine()}-linux-gnu" for parent in ("/lib", "/usr/lib")),
+    str(Path(os.environ.get("SYSTEMROOT", "C:/Windows"), "System32")),
+)
+"""Where loaders look that were told of no other folder; those of other systems are missing here."""
+_CACHE = Path("/etc/ld.so.cache")
+"""Which libraries glibc's ldconfig has found."""
+_FROM_FILE = re.compile(r"\$\{?ORIGIN\}?|@loader_path")
+_PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
 _LARGEST_TEXT = 64 * 1024**2
 _ADVICE = "Name a virtual environment, its Python or a site-packages folder: loadcheck env .venv"
 
@@ -36,11 +51,16 @@ class Installed:
 
     name: str
     version: str
-    folder: Path = Path()
-    """The folder below which its files are."""
+    info: Path = Path()
+    """Its folder dist-info."""
     requires: tuple[str, ...] = ()
     files: frozenset[str] = frozenset()
     """The native files that it has installed."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder below which its files are."""
+        return self.info.parent
 
     def __str__(self) -> str:
         """`torch 2.13.0`."""
@@ -55,7 +75,9 @@ class Environment:
     python: str
     """Its version: `3.11`; "" if no path tells."""
     others: frozenset[str]
-    """The names of libraries in the environment's own folders, in lower case."""
+    """The names of libraries in the environment's own folders and in those of this machine's loader, in lower case."""
+    machine: tuple[str, str]
+    """The binary format and the processor of this machine, whose loader's folders were read."""
 
 
 def find_folders(python: Path) -> tuple[Path, ...]:
@@ -110,7 +132,10 @@ def read_environment(path: Path, lost: Mapping[str, str], about_to_read: Callabl
                     unread = File(name=name, size=0, died=lost[name]) if name in lost else None
                     files.setdefault(name, unread or _read_file(folder, name))
     python = next((match[1] for folder in folders if (match := re.search(r"python(3\.\d+)", str(folder)))), "")
-    environment = Environment(installed=tuple(installed.values()), python=python, others=_list_others(folders))
+    others = _list_others(folders) | _list_of_loader(folders, files.values())
+    environment = Environment(
+        installed=tuple(installed.values()), python=python, others=others, machine=_find_machine()
+    )
     native = (file for _, file in sorted(files.items()) if file.format or file.died)
     return Contents(path=path, kind="environment", files=tuple(native), environment=environment)
 
@@ -125,7 +150,7 @@ def _read_distribution(info: Path) -> Installed | None:
     return Installed(
         name=canonicalize_name(name),
         version=version,
-        folder=info.parent,
+        info=info,
         requires=fields.get("requires_dist", ()),
         files=frozenset(_list_native(info)),
     )
@@ -137,12 +162,34 @@ def _read_text(path: Path) -> bytes:
 
 
 def _list_native(info: Path) -> Iterator[str]:
-    """The native files of a distribution that are below the folder of its dist-info."""
+    """The native files of a distribution."""
+    yield from filter(_NATIVE.search, _list_recorded(info))
+
+
+def _list_recorded(info: Path) -> Iterator[str]:
+    """The files of a distribution that are below the folder of its dist-info."""
     with suppress(OSError, csv.Error):
         for row in csv.reader(_read_text(info / "RECORD").decode("utf-8", "replace").splitlines()):
             name = posixpath.normpath(row[0].replace("\\", "/")) if row else ""
-            if _NATIVE.search(name) and not name.startswith(("/", "..")):
+            if not name.startswith(("/", "..")):
                 yield name
+
+
+@lru_cache(maxsize=16)  # asked for each file of a distribution
+def find_imports(installed: Installed) -> Mapping[str, str]:
+    """The extension modules that importing a top-level name of a distribution loads, each with that name."""
+    return find_installed_imports(installed.folder, installed.files, _list_code(installed))
+
+
+def mentions(installed: Installed, word: str) -> bool:
+    """Whether Python code of a distribution has a word, such as the name of a library that it may open itself."""
+    sought = word.lower().encode()
+    return any(sought in read_code(installed.folder / name).lower() for name in _list_code(installed))
+
+
+@lru_cache(maxsize=16)
+def _list_code(installed: Installed) -> tuple[str, ...]:
+    return tuple(name for name in _list_recorded(installed.info) if name.endswith(".py"))
 
 
 def _read_file(folder: Path, name: str) -> File:
@@ -154,11 +201,40 @@ def _read_file(folder: Path, name: str) -> File:
         return File(name=name, size=0, problem=str(error))
 
 
+def _find_machine() -> tuple[str, str]:
+    """The binary format and the processor of this machine."""
+    name = platform.machine().lower()
+    return {"win32": "pe", "darwin": "macho"}.get(sys.platform, "elf"), _PROCESSORS.get(name, name)
+
+
+def _list_of_loader(folders: tuple[Path, ...], files: Iterable[File]) -> frozenset[str]:
+    """The libraries where this machine's loader looks: by its cache, its folders, and the search paths of files."""
+    searched = {Path(text) for text in (*_OF_LOADERS, *os.environ.get("LD_LIBRARY_PATH", "").split(":")) if text}
+    for file in files:
+        for path in {path for image in file.images for path in (*image.rpath, *image.runpath)}:
+            searched |= {_place(path, (folder / file.name).parent) for folder in folders}
+    names = {path.name.lower() for place in searched if place.is_absolute() for path in _list_folder(place)}
+    with suppress(OSError):  # each path ends with a 0, and a name may be the end of a path
+        paths = _CACHE.read_bytes().decode("ascii", "replace").lower().split("\0")
+        names.update(posixpath.basename(path) for path in paths if ".so" in path)
+    return frozenset(names)
+
+
+def _place(path: str, folder: Path) -> Path:
+    """The folder to which a search path of a file in a folder leads."""
+    return Path(_FROM_FILE.sub(lambda _: str(folder), path))
+
+
+def _list_folder(folder: Path) -> list[Path]:
+    with suppress(OSError):
+        return [path for path in folder.iterdir() if _NATIVE.search(path.name)]
+    return []
+
+
 def _list_others(folders: tuple[Path, ...]) -> frozenset[str]:
     prefixes = {parent for folder in folders for parent in folder.parents[:3]}
     names: set[str] = set()
     for prefix in prefixes:
         for home in _HOMES:
-            with suppress(OSError):
-                names.update(path.name.lower() for path in (prefix / home).iterdir() if _NATIVE.search(path.name))
+            names.update(path.name.lower() for path in _list_folder(prefix / home))
     return frozenset(names)

@@ -1,4 +1,4 @@
-"""Follows what importing the packages of a wheel imports in any case, from the text of its Python code.
+"""Follows what importing the packages of a distribution imports in any case, from the text of its Python code.
 
 That are the import statements outside of functions, classes, conditions, loops and `try`: whatever runs a module runs
 these.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from loadcheck.archive import ZipReader
@@ -48,6 +49,20 @@ def find_imported(path: Path, natives: Iterable[str]) -> Mapping[str, str]:
             return _Walk(files, sources, lambda name: archive.read(sources[name], _LARGEST)).find()
     except InputError:
         return {}
+
+
+def find_installed_imports(folder: Path, natives: Iterable[str], sources: Iterable[str]) -> Mapping[str, str]:
+    """The same of a distribution that is installed in a folder, with the names of its native files and its code."""
+    return _Walk(
+        {name: name for name in natives}, {name: name for name in sources}, lambda name: read_code(folder / name)
+    ).find()
+
+
+def read_code(path: Path) -> bytes:
+    """The text of Python code; nothing of a file that is too large or cannot be read."""
+    with suppress(OSError):
+        return path.read_bytes() if path.stat().st_size <= _LARGEST else b""
+    return b""
 
 
 class _Walk:

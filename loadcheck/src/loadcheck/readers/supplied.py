@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from loadcheck.tables.rids import Platform
+
+_LIBRARY = re.compile(r"(?:\.so(?:\.[\w.]+)?|\.dylib|\.dll)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +20,7 @@ class Supply:
     """A library that a requirement installs."""
 
     path: str
-    """Where it is in the wheel."""
+    """Where it is in the wheel or npm package."""
     source: str
     """The distribution and its version: `librmm-cu12 26.10.0`."""
 
@@ -40,6 +45,8 @@ class Supplied:
     """What an installation brings: without extras, and with each extra in addition."""
 
     always: Mapping[str, Supply] = field(default_factory=dict)
+    by_platform: Mapping[Platform, Mapping[str, Supply]] = field(default_factory=dict)
+    """What is installed on one platform, where npm chooses."""
     by_extra: Mapping[str, Mapping[str, Supply]] = field(default_factory=dict)
     unsatisfied: tuple[Unsatisfied, ...] = ()
     unread: Mapping[str, str] = field(default_factory=dict)
@@ -51,14 +58,26 @@ class Supplied:
     exports: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """What each library exports that was read, by name in lower case, with what it loads itself."""
 
-    def find(self, name: str) -> Supply | None:
-        """The library that is installed in any case under a needed name."""
-        return find_library(self.always, name)
+    def list_always(self, platforms: Iterable[Platform] = ()) -> Mapping[str, Supply]:
+        """What is installed without an extra on one of some platforms."""
+        if not self.by_platform:
+            return self.always
+        rows = (row for platform in platforms for row in self.by_platform.get(platform, {}).items())
+        return {**self.always, **dict(rows)}
+
+    def find(self, name: str, platforms: Iterable[Platform] = ()) -> Supply | None:
+        """The library that is installed under a needed name, without an extra, on one of some platforms."""
+        return find_library(self.list_always(platforms), name)
 
     def find_extras(self, name: str) -> Mapping[str, Supply]:
         """The extras that bring a library, and what brings it."""
         found = ((extra, find_library(libraries, name)) for extra, libraries in self.by_extra.items())
         return {extra: supply for extra, supply in found if supply}
+
+
+def is_library(path: str) -> bool:
+    """Whether a file has the name of a library."""
+    return bool(_LIBRARY.search(posixpath.basename(path)))
 
 
 def find_library(libraries: Mapping[str, Supply], name: str) -> Supply | None:

@@ -57,10 +57,14 @@ def sdist_build_system(package: Contents) -> Hits:
             inner=f"{top}/pyproject.toml",
             message=f"names the build backend {backend}, but no folder in backend-path has it",
             evidence=(f"build-backend = {backend}",),
+            fix=f"Include {backend.partition(':')[0]} in the sdist, in a folder that backend-path names.",
         )
     elif not project:
         text = "has no pyproject.toml, so installers build with setuptools"
-        fix = 'Add a pyproject.toml next to setup.py: [build-system] with requires = ["setuptools"] and build-backend.'
+        fix = (
+            'Add a pyproject.toml next to setup.py: [build-system] with requires = ["setuptools"] and whatever else '
+            "setup.py imports, and no build-backend, so that setup.py still finds its neighbors."
+        )
         yield Hit(cause="setup.py", message=text, evidence=("setup.py",), fix=fix, severity="warning")
     elif setup and not backend.startswith("setuptools"):
         yield Hit(

@@ -11,7 +11,7 @@ import msgspec
 from packaging.version import parse
 
 from loadcheck.binary.floors import numeric, version_text
-from loadcheck.checks.linkage import is_supplied
+from loadcheck.checks.linkage import find_cuda, is_supplied
 from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.supply import dependencies, list_ranges
 from loadcheck.engine.wording import first, name_newest, needs, some
@@ -108,24 +108,28 @@ def torch_of_another_cuda(package: Contents, image: Image) -> Hits:
         is_missing = package.supplied is not None and not is_supplied(package, image, name)  # LB107 reports it
         if name.lower() in package.own_libraries or is_missing:
             continue
-        misfits = (
-            (versions, minor)
-            for versions in list_ranges(package, "torch").values()
-            for minor in (_list_minors(versions) if str(versions) else ())
-            if (minor < _FIRST_WITH_CUDA_13) is (cuda == "13")
-        )
-        if misfit := next(misfits, None):
-            versions, minor = misfit
-            sign, other = ("<", "13") if cuda == "12" else (">=", "12")
-            bound = f"torch{sign}{version_text(_FIRST_WITH_CUDA_13)}"
-            yield Hit(
-                cause=f"{name} torch{versions}",
-                message=f"needs {name}, but the wheel requires torch{versions}: torch {version_text(minor)} brings "
-                f"CUDA {other}",
-                evidence=(needs(image, name),),
-                fix=f"Require {bound}, require what has {name}, or link CUDA's libraries statically.",
-                assumption="torch is installed from PyPI",
-            )
+        hits = (_judge_cuda(image, name, cuda, versions) for versions in list_ranges(package, "torch").values())
+        yield from [*filter(None, hits)][:1]
+
+
+def _judge_cuda(image: Image, name: str, cuda: str, versions: SpecifierSet) -> Hit | None:
+    """A library of a CUDA that one of the admitted releases of torch does not bring; None if all do."""
+    minors = _list_minors(versions) if str(versions) else []
+    misfits = [minor for minor in minors if (minor < _FIRST_WITH_CUDA_13) is (cuda == "13")]
+    if not misfits:
+        return None
+    sign, other = ("<", "13") if cuda == "12" else (">=", "12")
+    bound = f"torch{sign}{version_text(_FIRST_WITH_CUDA_13)}"
+    change = f"Also require {bound}" if len(misfits) < len(minors) else f"Build with CUDA {other}"
+    return Hit(
+        cause=f"{name} torch{versions}",
+        message=f"needs {name}, but the wheel requires torch{versions}: torch {version_text(misfits[0])} brings CUDA "
+        f"{other}",
+        evidence=(needs(image, name),),
+        fix=f"{change}, or require {find_cuda(name)} and link with a search path that leads to its library, or link "
+        "CUDA's libraries statically.",
+        assumption="torch is installed from PyPI",
+    )
 
 
 @cache
