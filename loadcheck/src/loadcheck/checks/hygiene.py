@@ -137,8 +137,9 @@ def _is_unportable(part: str) -> bool:
 def binary_unreadable(package: Contents) -> Hits:
     """The file starts like a native binary but is damaged, so it does not load, or is larger than loadcheck reads.
 
-    The finding is a note for a file in a folder of tests. It is a warning for an empty file that is named like a Python
-    module, if the package has other modules.
+    A module of Python or Node.js that is no binary at all was overwritten: by a conversion of its bytes to text, or by
+    the pointer that Git LFS leaves in its place. The finding is a note for a file in a folder of tests. It is a warning
+    for an empty file that is named like a Python module, if the package has other modules.
     """
     for file in package.files:
         if file.problem and file.format is not None:
@@ -146,6 +147,14 @@ def binary_unreadable(package: Contents) -> Hits:
                 cause="damaged",
                 inner=file.name,
                 message=f"cannot be read as {file.format}: {file.problem.removeprefix('damaged member: ')}",
+                evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
+                severity="note" if _FOR_TESTS.search(file.name) else "error",
+            )
+        elif file.size and not file.problem and file.format is None and _is_module(file.base):
+            yield Hit(
+                cause="no binary",
+                inner=file.name,
+                message="is named like a native module, but is no ELF, Mach-O or PE file",
                 evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
                 severity="note" if _FOR_TESTS.search(file.name) else "error",
             )
@@ -157,6 +166,10 @@ def binary_unreadable(package: Contents) -> Hits:
                 evidence=("size 0",),
                 severity="warning" if package.modules else "error",
             )
+
+
+def _is_module(name: str) -> bool:
+    return name.endswith((".node", ".pyd")) or bool(pythonabi.module_abi(name))
 
 
 _SLOW_FIX = (

@@ -182,6 +182,19 @@ def android(bench: Bench, page: int, target: str = "aarch64-linux") -> bytes:
     return bench.compiler.library("int latenn_f(void) { return 1; }\n", *flags, target=target).read_bytes()
 
 
+MODULE = "latenn/_core.cpython-311-x86_64-linux-gnu.so"
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4665a5\nsize 132735\n"
+
+
+def convert(data: bytes) -> bytes:
+    """What a conversion to text makes of a DLL, whose first program for DOS is not text."""
+    return data.decode("utf-8", "replace").encode()
+
+
+def npm_addon(change):
+    return lambda bench: bench.npm({"tiny.node": change(bench.dll())}, os=["win32"], cpu=["x64"])
+
+
 @made_by
 def android_npm(bench: Bench, folder: str, page: int, target: str = "aarch64-linux"):
     """A package for all platforms, with a library in a folder of one."""
@@ -306,6 +319,12 @@ CASES = [
     Case("LB604", "a damaged library of the tests",
          lambda bench: bench.wheel({"latenn/tests/cut.so": bench.good()[: len(bench.good()) // 3]}),
          wheel({"latenn/tests/cut.so": good()}), at="!latenn/tests/cut.so", says="7f454c46", severity="note"),
+    Case("LB604", "an add-on of Node.js that was converted to text", npm_addon(convert), npm_addon(bytes),
+         at="!package/tiny.node", says="no ELF, Mach-O or PE file"),
+    Case("LB604", "a pointer of Git LFS in the place of a module", wheel({MODULE: LFS}), wheel({MODULE: good()}),
+         at=f"!{MODULE}", says="no ELF, Mach-O or PE file"),
+    Case("LB604", "text in the place of a module for Windows", wheel({"latenn/_core.pyd": b"import sys"}),
+         wheel({"latenn/_core.txt": b"import sys"}), at="!latenn/_core.pyd", says="no ELF, Mach-O or PE file"),
     Case("LB604", "an empty module of Python", wheel({"latenn/_core.cpython-311-x86_64-linux-gnu.so": b""}),
          wheel({"latenn/_core.so": b""}), at="!latenn/_core.cpython-311-x86_64-linux-gnu.so",
          says="Python cannot import"),
