@@ -53,9 +53,9 @@ round 6 on did not read them.
 
 The goals are errors that are right in 95% of the cases, with 85% as the lower end of the interval; warnings in 85%; and
 90% of the failures reported. Rounds 1 to 3 meet the goal for failures only, rounds 4, 6, 8 and 11 the one for
-warnings only, and the others none. To show the goal for errors, a round needs 45 of them, which none has. Packages of threads
-are those that users complained about, so rounds with them have more errors and failures. Corrections after a round say
-nothing about the packages of a next one.
+warnings only, and the others none. To show the goal for errors, a round needs 45 of them, which none has. Packages of
+threads are those that users complained about, so rounds with them have more errors and failures. Corrections after a
+round say nothing about the packages of a next one.
 
 Of rounds 1 to 9, [a summary](../loadcheck/accuracy/rounds/earlier.toml) remains: the counts, and each wrong finding and
 miss. [Round 10](../loadcheck/accuracy/rounds/10.csv) and [round 11](../loadcheck/accuracy/rounds/11.csv) have every
