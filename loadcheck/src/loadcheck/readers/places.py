@@ -17,6 +17,8 @@ _SHARED_ABIS: Mapping[str, str] = {"x86": "i686", "x86_64": "x86_64"}
 _ANDROID = frozenset({"android", "jnilibs"})
 _JNI = "jni"
 """The folder of an AAR for the folders of ABIs. In JARs it may have those of other systems: `jni/windows/x86_64`."""
+_PREFAB = "android."
+"""How Prefab's names of a system and an ABI begin."""
 FROM_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
 """How a path begins that leads from the folder of the file itself."""
 
@@ -42,11 +44,12 @@ def is_for_android(folder: str) -> bool:
 def android_abi(folder: str) -> tuple[str, str]:
     """The ABI of Android that a folder is called like, and its processor: `arm64-v8a`, `aarch64`; "" for none.
 
-    Source: developer.android.com/ndk/guides/abis.
+    Source: developer.android.com/ndk/guides/abis; for `libs/android.arm64-v8a` in an AAR, google.github.io/prefab.
     """
     parts = folder.lower().split("/")
     is_android = not _ANDROID.isdisjoint(parts)
     for parent, part in reversed([*pairwise(("", *parts))]):
-        if part in _ABIS or (part in _SHARED_ABIS and (is_android or parent == _JNI)):
-            return part, (_ABIS.get(part) or _SHARED_ABIS[part])
+        abi = part.removeprefix(_PREFAB)
+        if abi in _ABIS or (abi in _SHARED_ABIS and (is_android or parent == _JNI or abi != part)):
+            return abi, (_ABIS.get(abi) or _SHARED_ABIS[abi])
     return "", ""

@@ -335,12 +335,14 @@ CASES = [
       for what, make in (("wheel", android_wheel), ("nupkg", android_nupkg))),
     *(Case("LB117", f"pages of 4 KB for Android in {folder}", android_npm(folder, 4096), android_npm(folder, 16384),
            at="liblatenn.so", says="aligned to 4096 bytes, but Android needs 16384", severity="warning")
-      for folder in ("jni/arm64-v8a", "android/libs/arm64-v8a", "src/main/jniLibs/arm64-v8a")),
+      for folder in ("jni/arm64-v8a", "android/libs/arm64-v8a", "src/main/jniLibs/arm64-v8a",
+                     "prefab/modules/tiny/libs/android.arm64-v8a")),
     *(Case("LB117", f"pages of 4 KB for x86_64 in {folder}, and in {other}",
            android_npm(folder, 4096, "x86_64-linux"), android_npm(other, 4096, "x86_64-linux"),
            at="liblatenn.so", says="but Android needs 16384", severity="warning")
       for folder, other in (("jni/x86_64", "lib/x86_64"), ("jniLibs/x86_64", "x86_64"),
-                            ("android/x86_64", "jni/linux/x86_64"))),
+                            ("android/x86_64", "jni/linux/x86_64"),
+                            ("prefab/modules/tiny/libs/android.x86_64", "libs/linux.x86_64"))),
     *(Case("LB117", f"pages of 4 KB in {folder}, for which there is no other size",
            android_npm("jni/arm64-v8a", 4096), android_npm(folder, 4096, target), at="liblatenn.so",
            says="but Android needs 16384", severity="warning")

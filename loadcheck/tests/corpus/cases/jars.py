@@ -58,6 +58,8 @@ CASES = [
           ("x64", "jniLibs/x86", good(), good(X86), "but the folder x86 promises Linux on x86"),
           ("arm64", "lib/armeabi-v7a", good(ARM), good(ARM32), "but the folder armeabi-v7a promises Linux on armv7l"),
           ("arm64", "lib/armeabi", good(ARM), good(ARM32), "but the folder armeabi promises"),
+          ("x64", "prefab/modules/tiny/libs/android.arm64-v8a", good(), good(ARM), "the folder arm64-v8a promises"),
+          ("arm64", "prefab/modules/tiny/libs/android.x86_64", good(ARM), good(), "the folder x86_64 promises"),
           ("macOS", "jni/arm64-v8a", dylib(), good(ARM), "is for macOS on arm64"))),
     *(Case("LB302", f"a library in a folder of Android, and in {folder}", jar({"jni/x86_64/libtiny.so": good(ARM)}),
            jar({f"{folder}/tiny": data}), at="!jni/x86_64/libtiny.so", says="is for Linux on arm64")
