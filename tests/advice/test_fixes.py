@@ -161,7 +161,6 @@ def require_owner(bench, fix, _):
         *(Repair("LB107", windows(name), open_first(windows, name)) for name in ("cudart64_12.dll", "cublas64_13.dll")),
         Repair("LB107", linux("libcudart.so.12"), link_there("libcudart.so.12")),
     ],
-    ids=str,
 )
 def test_a_missing_library(bench, advised, repair):
     check(repair, bench, advised)
@@ -210,7 +209,6 @@ def stay_inside(bench, fix, _):
         Repair("LB108", opening("/opt/ci/lib"), start_path),
         Repair("LB108", with_rpath("$ORIGIN/../../../lib", needed=False), stay_inside),
     ],
-    ids=str,
 )
 def test_a_search_path(bench, advised, repair):
     check(repair, bench, advised)
@@ -293,7 +291,6 @@ def set_platlib(bench, fix, _):
         Repair("LB303", any_wheel(ONE, name="latenn_linux_x64"), retag(ONE, name="latenn_linux_x64")),
         Repair("LB303", wheel(purelib=True, tag=TAG), set_platlib),
     ],
-    ids=str,
 )
 def test_native_code_in_a_wheel_for_any_platform(bench, advised, repair):
     check(repair, bench, advised)
@@ -390,7 +387,6 @@ def link_statically(bench, fix, _):
         Repair("LB515", on_cuda("libcudart.so.13", "torch<2.12"), build_again("torch<2.12")),
         Repair("LB515", on_cuda("libcudart.so.12", "torch>=2.10"), link_statically),
     ],
-    ids=str,
 )
 def test_a_cuda_that_not_every_torch_brings(bench, advised, repair):
     check(repair, bench, advised)

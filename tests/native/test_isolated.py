@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import pytest
 
 from latebind.config.file import load
-from latebind.ecosystems.publishing import Stage
+from latebind.ecosystems.publishing import RehearsalInputs
 from latebind.ecosystems.wheel.buildsystem import BACKEND_REQUIREMENTS
 from latebind.ecosystems.wheel.publishing import open_pypi
 from latebind.verify.run.installers import installer
@@ -103,8 +103,8 @@ def make_index(tmp_path):
         folder = tmp_path / "index"
         folder.mkdir()
         tool = installer(tmp_path / "home")
-        stage = Stage(config=config, folder=folder, python=sys.executable, tool=tool, rid="linux-x64")
-        with open_pypi(stage) as registry:
+        inputs = RehearsalInputs(config=config, folder=folder, python=sys.executable, tool=tool, rid="linux-x64")
+        with open_pypi(inputs) as registry:
             for file in files:
                 registry.upload(file)
             yield registry.place + "/simple/"
