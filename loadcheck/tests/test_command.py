@@ -41,6 +41,19 @@ def test_explain_prints_why_example_and_cure():
     assert "NEEDED libopenblas.so.0" in printed
 
 
+@pytest.mark.parametrize(
+    ("file", "table"), [("loadcheck.toml", "[[waive]]"), ("pyproject.toml", "[[tool.loadcheck.waive]]")]
+)
+def test_what_explain_says_accepts_a_finding(package, tmp_path, file, table):
+    assert loadcheck(package, cwd=tmp_path).returncode == 1
+    page = assert_success(loadcheck("--explain", "LB611"))
+    assert f"`{file}`" in page
+    assert table in page
+    written = page.partition("```toml\n")[2].partition("```")[0]
+    (tmp_path / file).write_text(written.replace("[[waive]]", table), encoding="utf-8")
+    assert "why this is accepted here" in assert_success(loadcheck("-v", package, cwd=tmp_path))
+
+
 def test_explain_of_an_unknown_code_names_the_nearest():
     assert_refused(loadcheck("--explain", "LB1O7"), "LB1O7 is not a check", "Did you mean LB107, Needed library that")
 

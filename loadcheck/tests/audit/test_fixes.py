@@ -17,7 +17,7 @@ from loadcheck.engine.wording import first, list_names
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("/opt/ci/lib", "Link without the path (CMake: CMAKE_SKIP_RPATH ON)"),
+        ("/opt/ci/lib", "Link without the path (CMake: CMAKE_BUILD_WITH_INSTALL_RPATH ON)"),
         ("/opt/ci/lib:$ORIGIN", "keep $ORIGIN: set INSTALL_RPATH in CMake, or run patchelf --set-rpath '$ORIGIN' "),
     ],
 )

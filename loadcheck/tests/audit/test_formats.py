@@ -5,10 +5,11 @@ import re
 
 import defusedxml.ElementTree
 import jsonschema
+import pytest
 
 from loadcheck.engine.catalog import checks
 from loadcheck.model import AuditReport, Finding, Skipped
-from loadcheck.reports.ci import audit_junit, audit_sarif
+from loadcheck.reports.ci import audit_github, audit_junit, audit_sarif
 from loadcheck.reports.markdown import audit_markdown
 
 HOSTILE = Finding(
@@ -148,3 +149,16 @@ def test_no_name_is_markup():
     assert "\\<img" in table_line
     assert "\x1b" not in text
     text.encode()
+
+
+@pytest.mark.parametrize("is_strict", [False, True])
+def test_what_is_undecided_fails_only_where_it_fails_the_audit(is_strict):
+    skip = Skipped(
+        check="LB107", subject="a.whl!a.so", reason="libz.so may come from z", library="libz.so", unread=("z",)
+    )
+    report = AuditReport(subjects=1, skipped=(skip,), is_strict=is_strict)
+
+    suites = defusedxml.ElementTree.fromstring(audit_junit(report))
+    annotated = "::error title=undecided%3A a.whl!a.so::libz.so may come from z" in audit_github(report)
+    assert (suites.get("failures"), suites.get("skipped")) == (("1", "0") if is_strict else ("0", "1"))
+    assert annotated == is_strict

@@ -47,7 +47,8 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
     "not name.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
-    fix="Link without the path (CMake: CMAKE_SKIP_RPATH ON), or start it with $ORIGIN (Linux) or @loader_path (macOS).",
+    fix="Link without the path (CMake: CMAKE_BUILD_WITH_INSTALL_RPATH ON), or start it with $ORIGIN (Linux) or "
+    "@loader_path (macOS).",
 )
 def search_path_outside(package: Contents, file: File, image: Image) -> Hits:
     """On other machines, a folder of the build machine is missing or contains other libraries.
@@ -100,7 +101,7 @@ def _fix_path(file: File, image: Image, bad: list[str], kept: list[str]) -> str:
         start = "$ORIGIN" if image.format == "elf" else "@loader_path"
         climbs = any(path.startswith(FROM_HERE) for path in bad)
         change = "take .. out of it, so that it stays" if climbs else f"start every path with {start}, so that it leads"
-        return f"Link without the path (CMake: CMAKE_SKIP_RPATH ON), or {change} in the package."
+        return f"Link without the path (CMake: CMAKE_BUILD_WITH_INSTALL_RPATH ON), or {change} in the package."
     name = file.base or "FILE"
     tool = (
         f"patchelf --set-rpath '{':'.join(kept)}' {name}"

@@ -74,7 +74,9 @@ def _name_older_glibc(image: Image, promised: floors.Version) -> str:
     if promised < _OLDEST_OF_ZIG:
         return f"Promise a newer glibc: maintained compilers build for glibc 2.17 and newer, not for {version}."
     target = f"{image.arch}-linux-gnu.{version}"
-    return f"Build for glibc {version} (zig -target {target}, or a manylinux image for it), or promise a newer glibc."
+    return (
+        f"Build for glibc {version} (zig cc -target {target}, or a manylinux image for it), or promise a newer glibc."
+    )
 
 
 def _floor_severity(package: Contents, file: File, image: Image) -> Severity:

@@ -38,14 +38,17 @@ def audit_github(report: AuditReport) -> str:
             lines.append(annotation(level, message, title=title))
         if len(selected) > _MOST:
             lines.append(f"{plural(len(selected) - _MOST, 'more cause')} of severity {severity}: see the report")
+    undecided = report.undecided if report.is_strict else ()
+    lines += [annotation("error", skip.reason, title=f"undecided: {skip.subject}") for skip in undecided[:_MOST]]
     return "".join(f"{line}\n" for line in [*lines, count_line(report)])
 
 
 def audit_junit(report: AuditReport) -> str:
     """One suite per package, one case per finding and per skipped check.
 
-    Findings that fail the audit, by default errors, are failures. All other cases pass and carry their text. A clean
-    report has one case that passed, because an empty file looks like a run that did not happen.
+    Findings that fail the audit, by default errors, are failures, and so is what is undecided if that fails it. All
+    other cases pass and carry their text. A clean report has one case that passed, because an empty file looks like a
+    run that did not happen.
     """
     root = ET.Element("testsuites", name="loadcheck")
     for package, findings in groupby(report.findings, key=lambda finding: finding.subject.partition("!")[0]):
@@ -53,9 +56,10 @@ def audit_junit(report: AuditReport) -> str:
     if report.waived or report.skipped:
         suite = ET.SubElement(root, "testsuite", name="not judged")
         for waived in report.waived:
-            _skip(suite, waived.finding.code, waived.finding.subject, f"waived: {waived.reason}")
+            _pass_over(suite, waived.finding.code, waived.finding.subject, f"waived: {waived.reason}")
         for skipped in report.skipped:
-            _skip(suite, skipped.check, skipped.subject, skipped.reason)
+            is_failure = report.is_strict and skipped in report.undecided
+            _pass_over(suite, skipped.check, skipped.subject, skipped.reason, "failure" if is_failure else "skipped")
     if not len(root):
         suite = ET.SubElement(root, "testsuite", name="loadcheck")
         ET.SubElement(
@@ -82,8 +86,8 @@ def _case(suite: ET.Element, code: str, name: str) -> ET.Element:
     return ET.SubElement(suite, "testcase", classname=f"loadcheck.{code}", name=printable(name))
 
 
-def _skip(suite: ET.Element, code: str, subject: str, reason: str) -> None:
-    ET.SubElement(_case(suite, code, subject), "skipped", message=printable(reason))
+def _pass_over(suite: ET.Element, code: str, subject: str, reason: str, outcome: str = "skipped") -> None:
+    ET.SubElement(_case(suite, code, subject), outcome, message=printable(reason))
 
 
 def _count(root: ET.Element) -> None:

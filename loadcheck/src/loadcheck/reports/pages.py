@@ -41,11 +41,12 @@ def render_page(check: Check) -> str:
 ## Suppress
 
 `--ignore {check.code}` leaves out the check. `--write-baseline FILE` keeps the findings of today, which
-`--baseline FILE` then leaves out. For a project that latebind packs, add this to `latebind.toml`, with a subject that
-is as narrow as possible:
+`--baseline FILE` then leaves out. To accept a finding, add this to `loadcheck.toml`, with a subject that is as narrow
+as possible. In `pyproject.toml` the table is `[[tool.loadcheck.waive]]`; in the `latebind.toml` of a project that
+latebind packs, `[[audit.waive]]`.
 
 ```toml
-[[audit.waive]]
+[[waive]]
 code = "{check.code}"
 subject = "*"
 reason = "why this is accepted here"
