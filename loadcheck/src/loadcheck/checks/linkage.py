@@ -259,6 +259,11 @@ def _describe_loss(package: Contents, file: File, image: Image, policy: Policy) 
     return "nothing in the package loads without it" if _leaves_nothing(package, file, image, policy) else ""
 
 
+def list_failing(package: Contents, file: File, image: Image, name: str) -> list[str]:
+    """The names that surely cannot be imported where the loader does not find a library that a file needs."""
+    return _list_roots(package, file) if _is_promised(package, image) and _is_strong(image, name) else []
+
+
 def _is_promised(package: Contents, image: Image) -> bool:
     """Whether the tags of a wheel promise that a file loads."""
     if image.format == "elf":

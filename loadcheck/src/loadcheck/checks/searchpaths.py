@@ -6,14 +6,14 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from loadcheck.checks.linkage import of_system, provided_libraries
+from loadcheck.checks.linkage import list_failing, of_system, provided_libraries
 from loadcheck.checks.tags import misfits
 from loadcheck.checks.windows import list_with_python
 from loadcheck.engine import platforms
 from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.openedfirst import assume_opened, find_opened_first
 from loadcheck.engine.supply import dependencies
-from loadcheck.engine.wording import is_late, needs, search_paths
+from loadcheck.engine.wording import first, is_late, needs, search_paths
 from loadcheck.readers.package_json import read_manifest
 from loadcheck.readers.places import FROM_HERE, resolve_from
 
@@ -165,11 +165,11 @@ def _stays_inside(package: Contents, file: File, path: str) -> bool:
 @check(
     "LB114",
     "Needed library in a folder that is not searched",
-    "warning",
-    because="The loader finds the needed library only if the package loads it first by its path. Or the package's "
-    "Python code opens a library at a path where the package has none. The finding is a note if that code, as far as "
-    "the check can see, loads the library first, or if a script of the package sets LD_LIBRARY_PATH or "
-    "DYLD_LIBRARY_PATH.",
+    "error",
+    because="The loader does not find the needed library, and the import fails. Or the package's Python code opens a "
+    "library at a path where the package has none. The finding is a warning on Windows, if the package may work "
+    "without the file, or if any of its Python code may load the library first by its path. It is a note if that code, "
+    "as far as the check can see, does so, or if a script of the package sets LD_LIBRARY_PATH or DYLD_LIBRARY_PATH.",
     example="voice/_voice.abi3.so: NEEDED libcore.so, without RUNPATH; the package has voice/lib/libcore.so",
     fix="Set INSTALL_RPATH to the library's folder, relative to the file that needs it: $ORIGIN/lib or "
     "@loader_path/lib.",
@@ -179,8 +179,8 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Hits:
 
     On Linux and macOS, these do not include the folder of the file itself. But the loader also finds a library that is
     already loaded: glibc finds it by its SONAME, and macOS by an install name that begins with @rpath. So the finding
-    is a warning, and a note if the package's Python code opens the library by its path first, as with ctypes. musl does
-    not find loaded libraries by their SONAME.
+    is an error only if import statements that always run lead to the file, and no Python code of the package names
+    ctypes, cffi or a function that opens libraries. musl does not find loaded libraries by their SONAME.
 
     Nothing is reported if another binary of the package finds the library, if the file loads without it (a weak link),
     or if the library is a module, which Python may import first, or the virtual machine of a Java runtime, which its
@@ -206,11 +206,13 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Hits:
         assumption = f"a script of the package sets {variable} to that folder" * (variable in package.helpers)
         if opened := find_opened_first(package, file, image, name):
             assumption = assume_opened(opened)
+        failing = [] if any(other.may_open for other in package.files) else list_failing(package, file, image, name)
+        loss = f"; import {first(failing)} fails" if failing else ""
         yield Hit(
             cause=base,
-            message=f"needs {base}, which is in the package as {holders[0]}, where the loader does not search",
+            message=f"needs {base}, which is in the package as {holders[0]}, where the loader does not search{loss}",
             evidence=(needs(image, name), *(paths or ["no search path"])),
-            severity="note" if assumption else "warning",
+            severity="note" if assumption else "error" if failing else "warning",
             assumption=assumption,
         )
 
@@ -233,6 +235,7 @@ def _judge_opened(package: Contents, file: File) -> Hits:
                     message=f"is opened by {script.name} as {expected}, but the package has it elsewhere",
                     evidence=(f"opened: {path}", f"file: {file.name}"),
                     fix=f"Put the library at {expected}, or open it where it is.",
+                    severity="warning",
                 )
 
 
@@ -267,6 +270,7 @@ def _judge_windows(package: Contents, file: File, image: Image) -> Hits:
             message=f"needs {name}{late}, which is in the package as {holders[0]}, {where}",
             evidence=(needs(image, name), f"folders: {', '.join(sorted(folders)) or 'the root'}"),
             fix="Put the DLL into the folder of the module, or call os.add_dll_directory() before the import.",
+            severity="warning",
         )
 
 

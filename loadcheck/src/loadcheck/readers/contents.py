@@ -63,6 +63,8 @@ class File:
     """The packages that JavaScript code requires by their names."""
     opened: tuple[Opened, ...] = ()
     """The libraries that Python code opens by their paths."""
+    may_open: bool = False
+    """Whether Python code may open others, too."""
     numpy: NumpyUse | None = None
     """How a module uses NumPy's C API, if it does."""
     problem: str = ""

@@ -76,6 +76,11 @@ class _Reach(NamedTuple):
     """The names of variables, attributes and functions."""
 
 
+def may_open(data: bytes) -> bool:
+    """Whether Python code may open libraries, in whatever way: it has a word of those that do."""
+    return any(word in data for word in (*_WORDS, b"ctypes", b"cffi"))
+
+
 def find_opened(data: bytes) -> tuple[Opened, ...]:
     """The calls in Python code that open libraries by their paths; none in code that cannot be parsed."""
     may_call = any(word in data for word in _WORDS)  # four times as fast as the expression

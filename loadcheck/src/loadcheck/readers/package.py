@@ -19,7 +19,7 @@ from loadcheck.formats import find_format
 from loadcheck.readers.contents import Contents, File, WheelName
 from loadcheck.readers.links import find_aliases, list_unfollowed
 from loadcheck.readers.numpyapi import find_numpy_use
-from loadcheck.readers.opened import find_opened
+from loadcheck.readers.opened import find_opened, may_open
 from loadcheck.readers.package_json import SCRIPTS, find_required
 from loadcheck.readers.sources import open_source
 from loadcheck.readers.strings import find_markers, helper_names, provider_names, search_helpers
@@ -166,6 +166,7 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
             file,
             helpers=search_helpers(data, is_python=raw.name.endswith((".py", ".pth"))),
             opened=find_opened(data) if raw.name.endswith(".py") else (),
+            may_open=raw.name.endswith(".py") and may_open(data),
             required=find_required(data) if raw.name.endswith(SCRIPTS) else (),
         )
     return file, data if keep or file.is_native else None

@@ -210,6 +210,7 @@ def of_vendor(bench: Bench, soname: str, name: str):
     )
 
 
+INIT = "latenn/__init__.py"
 CASES = [
     Case("LB114", "next to its user, at the root of the wheel", wheel({"a.so": with_odd, "libodd.so.3": odd}),
          wheel({"a.so": contents(shared(STRANGER, shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3",
@@ -225,6 +226,17 @@ CASES = [
          wheel({LIB: contents(shared(STRANGER, shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3",
              name="libodd.so"), "-Wl,-rpath,$ORIGIN/deps")), "latenn/deps/libodd.so.3": odd}), at=f"!{LIB}",
          says="as latenn/deps/libodd.so.3, where the loader does not search", severity="warning"),
+    *(Case("LB114", f"a needed library for a module that is always imported; {what}",
+           wheel({INIT: b"from latenn import _a\n", "latenn/_a.so": needy("_a"), "latenn/deps/libodd.so.3": odd}),
+           wheel({"latenn/_a.so": needy("_a"), "latenn/deps/libodd.so.3": odd, **code}), at="!latenn/_a.so",
+           says="where the loader does not search; import latenn fails", good_severity="warning")
+      for what, code in (
+          ("that is imported if it can be",
+           {INIT: b"try:\n    from latenn import _a\nexcept ImportError:\n    pass\n"}),
+          ("code that may load the library", {INIT: b"import latenn.load\nfrom latenn import _a\n",
+                                              "latenn/load.py": b"import ctypes\n"}),
+          ("code that may load it with cffi", {INIT: b"import cffi\nfrom latenn import _a\n"}),
+          ("no code that imports it", {}))),
     Case("LB114", "a needed library that no script has searched", wheel({LIB: with_odd, "latenn/deps/libodd.so.3": odd,
              "latenn/run.sh": b"#!/bin/sh\necho $LD_LIBRARY_PATH\n",
              "latenn/run.txt": b'LD_LIBRARY_PATH="$ROOT/deps" exec "$ROOT/tool"\n'}),
