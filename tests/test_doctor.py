@@ -13,4 +13,4 @@ def test_nothing_is_built_without_what_every_build_needs(monkeypatch):
     assert not any(row.builds for row in examine({}))
     with pytest.raises(BuildError, match="ninja is not installed") as refused:
         require("ninja")
-    assert refused.value.advice == 'Run: pip install "cmake>=3.25" "ninja>=1.10"'
+    assert refused.value.advice == 'Run: pip install "cmake>=3.30" "ninja>=1.10"'

@@ -37,8 +37,8 @@ def python(tmp_path, monkeypatch):
 def test_a_program_that_does_not_start_is_passed_over(python, tmp_path, monkeypatch):
     write_program(python.with_name("cmake"), BROKEN)
     assert program("cmake") is None
-    assert missing_requirements("host") == ["cmake>=3.25", "ninja>=1.10"]
-    assert missing_requirements("zig") == ["cmake>=3.25", "ninja>=1.10"]
+    assert missing_requirements("host") == ["cmake>=3.30", "ninja>=1.10"]
+    assert missing_requirements("zig") == ["cmake>=3.30", "ninja>=1.10"]
     monkeypatch.setattr(module, "find_zig", lambda: None)
     assert missing_requirements("zig")[2].startswith("ziglang==")
 

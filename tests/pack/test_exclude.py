@@ -54,7 +54,8 @@ def test_a_target_without_a_package_has_the_others(project):
 
 def read_natives(project, name):
     with zipfile.ZipFile(project / "dist" / f"{name}.1.2.3.nupkg") as archive:
-        return sorted(entry for entry in archive.namelist() if entry.startswith("runtimes/"))
+        natives = (entry for entry in archive.namelist() if entry.startswith("runtimes/"))
+        return sorted(entry for entry in natives if not entry.endswith("/_._"))
 
 
 def test_the_plan_says_why_a_package_is_missing(latebind, project):

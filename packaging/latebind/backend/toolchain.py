@@ -16,7 +16,7 @@ from latebind.backend.run import run
 from latebind.backend.targets import Target
 from latebind.backend.zig import ZIG_REQUIREMENT, find_zig, zig_toolchain
 
-BUILD_PROGRAMS = {"cmake": "cmake>=3.25", "ninja": "ninja>=1.10"}
+BUILD_PROGRAMS = {"cmake": "cmake>=3.30", "ninja": "ninja>=1.10"}
 """The programs that every build needs, each with what supplies it."""
 TOOLCHAIN_VARIABLE = "LATEBIND_TOOLCHAIN"
 """With it, the user who installs a package chooses the compiler: a value of `toolchain` in latebind.toml."""

@@ -348,7 +348,10 @@ LINUX, WINDOWS = "linux-x64", "win-x64"
 FOLDER = {
     "tiny-1.2.3-py3-none-manylinux_2_17_x86_64.whl": ("wheel", (LINUX,), {"linux-arm64/x": ""}),
     "tiny-1.2.3-py3-none-any.whl": ("wheel", tuple(targets()), {"tiny/x.py": ""}),
-    "Tiny.1.2.3.nupkg": ("nupkg", (LINUX, WINDOWS), {"runtimes/linux-x64/native/x": "", "runtimes/win-x64/x": ""}),
+    "Tiny.1.2.3.nupkg": (
+        "nupkg", (LINUX, WINDOWS),
+        {"runtimes/linux-x64/native/x": "x", "runtimes/linux-musl-x64/native/_._": "", "runtimes/win-x64/x": "x"},
+    ),
     "Tiny.Managed.1.2.3.nupkg": ("nupkg", (), {"lib/net8.0/linux-x64": ""}),  # a file is no folder
     "acme-tiny-1.2.3.tgz": ("npm", (), {"package/package.json": NPM + "}"}),
     "acme-tiny-win-x64-1.2.3.tgz": (
@@ -356,7 +359,7 @@ FOLDER = {
     ),
     "tiny-1.2.3.jar": (
         "jar", (LINUX,),
-        {"META-INF/maven/a/tiny/pom.properties": "artifactId=tiny\nversion=1.2.3\n", "native/linux-x64/x": ""},
+        {"META-INF/maven/a/tiny/pom.properties": "artifactId=tiny\nversion=1.2.3\n", "native/linux-x64/x": "x"},
     ),
     # It holds JARs, whose folders it names itself.
     "tiny-1.2.3-maven.zip": ("maven", (), {"a/tiny/1.2.3/tiny-1.2.3.pom": "", "linux-x64/x": ""}),

@@ -312,7 +312,9 @@ def _advise_verifying(report: Report, kind: str, key: str) -> str:
 def _read(path: Path, form: ProjectFormat) -> PackageFile:
     rids = form.identify(path).targets
     if not rids and form.is_installed and not form.holds_packages:
-        folders = {part for member, _ in iter_members(path, form) for part in member.split("/")[:-1]}
+        # An empty file in a target's folder says that there is nothing for it: NuGet's `_._`.
+        members = ((targets().keys() & member.split("/")[:-1], read) for member, read in iter_members(path, form))
+        folders = {rid for rids, read in members if rids and read() for rid in rids}
         rids = tuple(rid for rid in targets() if rid in folders)
     return PackageFile(name=path.name, kind=form.kind, targets=tuple(rids))
 
