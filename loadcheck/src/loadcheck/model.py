@@ -107,7 +107,12 @@ class AuditReport:
         return tuple(skip for skip in self.skipped if skip.unread)
 
     @property
+    def refused(self) -> tuple[Skipped, ...]:
+        """What is undecided, if that fails the audit."""
+        return self.undecided if self.is_strict else ()
+
+    @property
     def exit_status(self) -> int:
         """1 when a finding is as severe as `fail_on`, or something is undecided and that is to fail; else 0."""
         fails = any(self.fails(finding) for finding in self.findings)
-        return int(fails or (self.is_strict and bool(self.undecided)))
+        return int(fails or bool(self.refused))

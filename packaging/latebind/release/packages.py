@@ -18,7 +18,7 @@ from latebind.system.files import sha256
 from loadcheck import Sha256
 from loadcheck.facts import is_managed, iter_members, list_offered_exports, read_images, sniff
 
-_RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/(?!_\._$)[^/]+$")
+_RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,7 +150,7 @@ def binary_unreadable(package: Contents) -> Hits:
                 evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
                 severity="note" if _FOR_TESTS.search(file.name) else "error",
             )
-        elif file.size and not file.problem and file.format is None and _is_module(file.base):
+        elif file.size and not file.problem and file.format is None and _is_named_module(file):
             yield Hit(
                 cause="no binary",
                 inner=file.name,
@@ -168,8 +168,8 @@ def binary_unreadable(package: Contents) -> Hits:
             )
 
 
-def _is_module(name: str) -> bool:
-    return name.endswith((".node", ".pyd")) or bool(pythonabi.module_abi(name))
+def _is_named_module(file: File) -> bool:
+    return file.is_node_addon or file.base.endswith(".pyd") or bool(pythonabi.module_abi(file.base))
 
 
 _SLOW_FIX = (

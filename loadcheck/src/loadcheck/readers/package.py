@@ -162,11 +162,12 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
     if file.is_managed:
         file = replace(file, names=helper_names(data))
     elif _is_script(raw, data[:2]):
+        opens = raw.name.endswith(".py") and may_open(data)
         file = replace(
             file,
             helpers=search_helpers(data, is_python=raw.name.endswith((".py", ".pth"))),
-            opened=find_opened(data) if raw.name.endswith(".py") else (),
-            may_open=raw.name.endswith(".py") and may_open(data),
+            opened=find_opened(data) if opens else (),
+            may_open=opens,
             required=find_required(data) if raw.name.endswith(SCRIPTS) else (),
         )
     return file, data if keep or file.is_native else None

@@ -38,8 +38,7 @@ def audit_github(report: AuditReport) -> str:
             lines.append(annotation(level, message, title=title))
         if len(selected) > _MOST:
             lines.append(f"{plural(len(selected) - _MOST, 'more cause')} of severity {severity}: see the report")
-    undecided = report.undecided if report.is_strict else ()
-    lines += [annotation("error", skip.reason, title=f"undecided: {skip.subject}") for skip in undecided[:_MOST]]
+    lines += [annotation("error", skip.reason, title=f"undecided: {skip.subject}") for skip in report.refused[:_MOST]]
     return "".join(f"{line}\n" for line in [*lines, count_line(report)])
 
 
@@ -57,9 +56,10 @@ def audit_junit(report: AuditReport) -> str:
         suite = ET.SubElement(root, "testsuite", name="not judged")
         for waived in report.waived:
             _pass_over(suite, waived.finding.code, waived.finding.subject, f"waived: {waived.reason}")
+        refused = {*report.refused}
         for skipped in report.skipped:
-            is_failure = report.is_strict and skipped in report.undecided
-            _pass_over(suite, skipped.check, skipped.subject, skipped.reason, "failure" if is_failure else "skipped")
+            outcome = "failure" if skipped in refused else "skipped"
+            _pass_over(suite, skipped.check, skipped.subject, skipped.reason, outcome)
     if not len(root):
         suite = ET.SubElement(root, "testsuite", name="loadcheck")
         ET.SubElement(

@@ -139,7 +139,7 @@ def _differences(path: Path, members: Sequence[_Member]) -> list[str]:
 
 
 def _native(packages: Sequence[Path]) -> list[_Member]:
-    return _list_members(packages, re.compile(r"runtimes/[^/]+/native/(?!_\._$).*[^/]"))
+    return _list_members(packages, re.compile("runtimes/[^/]+/native/.*[^/]"))
 
 
 def _list_assemblies(packages: Sequence[Path]) -> dict[str, list[_Member]]:
