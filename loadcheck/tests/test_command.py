@@ -76,6 +76,23 @@ def test_formats(package):
     assert "::error title=LB611" in results["github"].stdout
 
 
+def test_paths_may_be_before_and_after_options(package, tmp_path):
+    other = tmp_path / "other.zip"
+    other.write_bytes(package.read_bytes())
+    ended = loadcheck(package, "--select", "LB611", "--format", "json", other)
+    subjects = [row["subject"] for row in json.loads(ended.stdout)["findings"]]
+    assert subjects == ["other.zip!sample/.env", "sample.zip!sample/.env"]
+
+
+@pytest.mark.parametrize("profile", ["loads", "runtime", "all"])
+def test_the_list_of_checks_is_that_of_a_profile(profile):
+    listed = [line.split()[0] for line in assert_success(loadcheck("checks", "--profile", profile)).splitlines()]
+    everything = assert_success(loadcheck("checks")).splitlines()
+    assert set(listed) <= {line.split()[0] for line in everything}
+    assert ("LB107" in listed, "LB611" in listed) == (profile != "runtime", profile != "runtime")
+    assert loadcheck("checks", "--profile", "most").returncode == 2
+
+
 def test_a_report_is_utf_8_whatever_the_code_page(package):
     ended = loadcheck(
         "--format", "markdown", package, env={**os.environ, "PYTHONIOENCODING": "cp1252"}, encoding="utf-8"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from loadcheck import __version__
 from loadcheck.errors import UserError
+from loadcheck.model import PROFILES
 from loadcheck.options import choose_checks, declare_audit, load_baseline, print_report
 from loadcheck.text import printable
 
@@ -32,8 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["env"]:
         return _run_safely(_audit_environment, _declare_environment().parse_args(words[1:]))
-    if words == ["checks"]:
-        return _run_safely(_list_checks, argparse.Namespace())
+    if words[:1] == ["checks"]:
+        return _run_safely(_list_checks, _declare_list().parse_args(words[1:]))
     parser = argparse.ArgumentParser(
         prog="loadcheck",
         description="Check packages of native code without running them",
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="packages, libraries or folders")
     parser.add_argument("-v", "--verbose", action="store_true", help="show notes and all files")
     declare_audit(parser)
-    arguments = parser.parse_args(words)
+    arguments = parser.parse_intermixed_args(words)  # paths before and after options
     if not arguments.paths and not arguments.explain:
         parser.error("name what to check: loadcheck some.whl")
     return _run_safely(_run, arguments)
@@ -84,11 +85,19 @@ def _run(arguments: argparse.Namespace) -> int:
     return print_report(audit_paths(arguments.paths, policy), policy, arguments, load_baseline(arguments, None))
 
 
-def _list_checks(_: argparse.Namespace) -> int:
-    """Print each check: its code, severity, narrowest profile and title."""
+def _declare_list() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="loadcheck checks", description="List the checks: code, severity, narrowest profile and title"
+    )
+    parser.add_argument("--profile", choices=PROFILES, default="all", help="list those of a profile (default: all)")
+    return parser
+
+
+def _list_checks(arguments: argparse.Namespace) -> int:
+    """Print each check of a profile."""
     from loadcheck.engine.catalog import checks
 
-    for check in checks().values():
+    for check in (each for each in checks().values() if arguments.profile in each.profiles):
         print(f"{check.code}  {check.severity:7}  {check.profiles[0]:7}  {check.title}")
     return 0
 

@@ -6,7 +6,7 @@ import pytest
 
 from corpus.cases.case import wheel
 from corpus.cases.hygiene import android_npm
-from corpus.cases.linkage import alone, with_rpath
+from corpus.cases.linkage import LIB, alone, with_odd, with_rpath
 from corpus.cases.metadata import with_backslashes
 from corpus.cases.sdists import HATCH, IN_TREE, sdist
 from loadcheck.audit import audit_here
@@ -48,6 +48,15 @@ def test_a_search_path_keeps_the_part_that_leads_into_the_package(bench, path, s
 def test_a_fix_is_for_its_cause(bench, make, code, says):
     [fix] = {finding.fix for finding in audit_here(make(bench)).findings if finding.code == code}
     assert says in fix
+
+
+@pytest.mark.parametrize("tag", ["linux_x86_64", "linux_i686"])
+def test_a_wheel_for_this_machine_says_why_what_it_lacks_is_no_error(bench, tag):
+    make = wheel({LIB: with_odd}, tag=f"py3-none-{tag}")
+    [finding] = [each for each in audit_here(make(bench)).findings if each.code == "LB107"]
+
+    assert finding.severity == "warning"
+    assert finding.assumption == f"the wheel is for machines that have the library: its tag {tag} promises no others"
 
 
 def test_a_record_with_the_separators_of_windows_is_one_finding(bench):

@@ -227,6 +227,30 @@ def test_a_library_that_the_loader_finds_elsewhere_is_not_missing(environment, m
     assert audit(root, "LB120")[0] == []
 
 
+@pytest.mark.parametrize(
+    ("path", "code", "severity"),
+    [
+        ("$ORIGIN/../odd/lib", b"from . import _core\n", None),
+        ("$ORIGIN/odd/lib", b"from . import _core\n", "error"),
+        ("$ORIGIN", b"from . import _core\n", "error"),
+        ("", b"from . import _core\n", "error"),
+        ("", b"", "warning"),
+        ("", b"import odd\nfrom . import _core\n", None),
+        ("", b"import numpy, os\nfrom . import _core\n", "error"),
+    ],
+)
+def test_a_library_of_another_distribution_is_found_where_the_loader_searches(
+    environment, module, library, path, code, severity
+):
+    root, install = environment
+    install("user", {CORE: module(*([f"-Wl,-rpath,{path}"] if path else ())), "user/__init__.py": code})
+    install("odd", {"odd/lib/libodd.so.3": library("libodd.so.3", "-Wl,-rpath,$ORIGIN")})
+
+    lacks = "user 1.0 needs libodd.so.3, which is installed as odd/lib/libodd.so.3, where the loader does not search"
+    says = f"{lacks}; import user fails without it" if severity == "error" else lacks
+    assert audit(root, "LB120")[0] == ([(severity, says)] if severity else [])
+
+
 def test_a_record_that_names_code_elsewhere_is_not_followed(environment, module, tmp_path):
     root, install = environment
     install("user", {CORE: module()})

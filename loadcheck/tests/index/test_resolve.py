@@ -231,3 +231,96 @@ def test_a_torch_that_is_required_already_needs_another_release(index, bench):
     [fix] = [each.fix for each in audit_here(wheels, Policy(resolve=True)).findings if each.code == "LB107"]
 
     assert fix.startswith("Require a release of torch that has the library, and import it")
+
+
+CORE = "latenn/sub/_core.abi3.so"
+
+
+@pytest.fixture
+def module(bench):
+    """A wheel with a module that needs libodd.so.3, searches in a path, and has some Python code."""
+
+    def make(path, code=b"", start=b"from .sub import _core\n", metadata="Requires-Dist: acme\n"):
+        odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+        source = "extern int odd(void);\nvoid *PyInit__core(void) { odd(); return 0; }\n"
+        core = bench.compiler.library(source, odd, *([f"-Wl,-rpath,{path}"] if path else ()))
+        code = {"latenn/__init__.py": start, "latenn/sub/__init__.py": b"", "latenn/code.py": code}
+        tag = "cp39-abi3-manylinux_2_28_x86_64"
+        return bench.wheel({CORE: core.read_bytes(), **code}, metadata=metadata, tag=tag)
+
+    return make
+
+
+MISPLACED = "needs libodd.so.3, which acme 1.0 installs as acme/lib/libodd.so.3, where the loader does not search"
+
+
+@pytest.mark.parametrize("path", ["$ORIGIN/../acme/lib", "$ORIGIN/../../../acme/lib", "$ORIGIN", "/opt/acme/lib", ""])
+def test_a_search_path_that_misses_the_folder_of_a_requirement_ends_the_import(index, module, odd, path):
+    index.add("acme", {"acme/lib/libodd.so.3": odd})
+
+    assert audit(module(path), "LB114") == [("error", f"{MISPLACED}; import latenn fails")]
+    assert audit(module(path, start=b""), "LB114") == [("warning", MISPLACED)]
+    [fix] = [each.fix for each in audit_here(module(path), Policy(resolve=True)).findings if each.code == "LB114"]
+    advised = fix.partition("patchelf --set-rpath '")[2].partition("'")[0]
+    assert audit(module(advised), "LB114") == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        b"import acme\n",
+        b"def f():\n    from acme.sub import g\n",
+        b"import os, torch as t\n",
+        b"if 1: import torch\n",
+        b"import importlib\nimportlib.import_module('ac' + 'me')\n",
+        b"import ctypes\nctypes.CDLL(None)\n",
+        b"#" * 300_000,
+    ],
+    ids=["import", "function", "second", "one line", "computed", "opens", "too long"],
+)
+def test_code_that_may_load_the_library_first_is_no_finding(index, module, odd, code):
+    index.add("acme", {"acme/lib/libodd.so.3": odd})
+
+    assert audit(module("", code), "LB114") == []
+
+
+@pytest.mark.parametrize(
+    "code", [b"import os.path, sys\nfrom . import sub\nfrom latenn import sub\nimport numpy as np  # torch\n", b""]
+)
+def test_code_that_imports_nothing_native_loads_no_library(index, module, odd, code):
+    index.add("acme", {"acme/lib/libodd.so.3": odd})
+
+    assert [severity for severity, _ in audit(module("", code), "LB114")] == ["error"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["acme/lib/libodd.so.3"],
+        ["acme/libodd.so.3", "acme/lib/libodd.so.3"],
+        ["acme-1.0.data/data/lib/libodd.so.3"],
+        ["acme-1.0.data/platlib/acme/lib/libodd.so.3"],
+    ],
+)
+def test_a_search_path_that_leads_to_a_place_of_the_library_is_right(index, module, odd, files):
+    index.add("acme", dict.fromkeys(files, odd))
+
+    assert audit(module("$ORIGIN/../../acme/lib"), "LB114") == []
+
+
+def test_an_inherited_search_path_finds_the_library_for_what_is_between(index, bench, odd):
+    index.add("acme", {"acme/lib/libodd.so.3": odd})
+    needed = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    source = "extern int odd(void);\nint mid(void) { return odd(); }\n"
+    mid = bench.compiler.library(source, needed, "-Wl,-soname,libmid.so", name="libmid.so")
+
+    def make(flag):
+        paths = f"-Wl,-rpath,$ORIGIN:$ORIGIN/../acme/lib{flag}"
+        source = "extern int mid(void);\nvoid *PyInit__core(void) { mid(); return 0; }\n"
+        core = bench.compiler.library(source, mid, paths, "-Wl,--allow-shlib-undefined").read_bytes()
+        code = {"latenn/__init__.py": b"from . import _core\n"}
+        files = {"latenn/_core.abi3.so": core, "latenn/libmid.so": mid.read_bytes(), **code}
+        return bench.wheel(files, metadata="Requires-Dist: acme\n", tag="cp39-abi3-manylinux_2_28_x86_64")
+
+    assert audit(make(",--disable-new-dtags"), "LB114") == []
+    assert [severity for severity, _ in audit(make(""), "LB114")] == ["error"], "RUNPATH is for the file alone"

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from loadcheck.checks.linkage import is_absolute, of_system
+from loadcheck.checks.searchpaths import list_folders
 from loadcheck.engine import platforms
 from loadcheck.engine.check import Hit, Hits, check
+from loadcheck.engine.openedfirst import may_load_libraries
 from loadcheck.engine.supply import admits, zip_requirements
 from loadcheck.engine.wording import is_late, list_names, needs, own_name
 from loadcheck.readers.contents import GRAFTED
-from loadcheck.readers.environment import find_imports, mentions
+from loadcheck.readers.environment import find_imports, find_outside, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -141,9 +143,11 @@ def _stem(file: File, image: Image) -> str:
 def library_not_installed(package: Contents) -> Hits:
     """A binary of an environment loads only if each library that it needs is installed.
 
-    The library may be in any distribution, in a folder of the environment, or on every system. Where the loader
-    searches is not compared. Libraries of drivers and those of most Linux systems do not count, nor do those that this
-    machine's loader finds elsewhere.
+    The library may be in any distribution, in a folder of the environment, or on every system. Libraries of drivers and
+    those of most Linux systems do not count, nor do those that this machine's loader finds elsewhere.
+
+    On Linux and macOS, a library in a folder that nothing searches is not found, either. Python code of the
+    distribution may load it first by importing another package, so that nothing is reported where it imports one.
 
     A package cannot show what a system has, and a part of it may be optional: so this is a warning. It is an error if
     the file is for this machine, import statements that always run lead from a name of the distribution to it, and no
@@ -152,24 +156,27 @@ def library_not_installed(package: Contents) -> Hits:
     An ELF library may name what it opens at run time (section `.note.dlopen`). If that is missing, the finding is a
     warning for a library that the note calls required, and a note otherwise.
     """
-    present = {name for file, image in package.images for name in (file.base.lower(), image.soname.lower())}
-    present |= package.environment.others if package.environment else frozenset()
+    environment = package.environment
+    if environment is None:
+        return
+    holders = _list_holders(package)
+    present = environment.of_loader | environment.searched | holders.keys()
     for installed, file, image in _list_owned(package):
         for name in image.needed:
             base = posixpath.basename(name).lower()
-            if base in present or _OF_PYTHON.fullmatch(base) or of_system(package, image, name):
+            is_known = base in environment.of_loader or platforms.is_driver(base) or platforms.is_common(base)
+            if is_known or is_absolute(image, name) or is_late(image, name) or _is_of_system(package, image, name):
                 continue
-            if (
-                is_absolute(image, name)
-                or is_late(image, name)
-                or platforms.is_driver(base)
-                or platforms.is_common(base)
-            ):
-                continue
+            where = "no distribution installs"
+            if base in present:
+                paths = holders.get(base, ())
+                if not paths or _may_find(package, installed, file, name, paths):
+                    continue
+                where = f"is installed as {paths[0]}, where the loader does not search"
             broken = _find_broken(package, installed, file, image, name)
             yield Hit(
                 cause=name,
-                message=f"{installed} needs {name}, which no distribution installs"
+                message=f"{installed} needs {name}, which {where}"
                 + f"; import {broken} fails without it" * bool(broken),
                 severity="error" if broken else "warning",
                 evidence=(needs(image, name),),
@@ -185,6 +192,34 @@ def library_not_installed(package: Contents) -> Hits:
                     evidence=(f".note.dlopen: {opened.feature} ({opened.priority})",),
                     inner=file.name,
                 )
+
+
+def _list_holders(package: Contents) -> Mapping[str, tuple[str, ...]]:
+    """The installed files by the names that they have for a loader, in lower case."""
+    holders: dict[str, tuple[str, ...]] = {}
+    for file, image in package.images:
+        for name in {file.base.lower(), image.soname.lower()}:
+            holders[name] = (*holders.get(name, ()), file.name)
+    return holders
+
+
+def _is_of_system(package: Contents, image: Image, name: str) -> bool:
+    """Whether every system has a library, or Python does."""
+    return bool(_OF_PYTHON.fullmatch(posixpath.basename(name).lower())) or of_system(package, image, name)
+
+
+def _may_find(package: Contents, installed: Installed, user: File, name: str, paths: tuple[str, ...]) -> bool:
+    """Whether a loader finds a library in one of the places, or may find that it is loaded already.
+
+    Of a file that no module of Python loads it is not known who opens it, and what that has loaded.
+    """
+    if package.modules.isdisjoint(package.users_of(user.name)):
+        return True
+    folders = {posixpath.dirname(path) or "." for path in paths}
+    users = [(file, image) for file, image in package.images if file.name in installed.files and name in image.needed]
+    if any(image.format == "pe" or folders & list_folders(package, file, image, name) for file, image in users):
+        return True
+    return not installed.files.isdisjoint(paths) or may_load_libraries(find_outside(installed))
 
 
 def _find_broken(package: Contents, installed: Installed, file: File, image: Image, name: str) -> str:

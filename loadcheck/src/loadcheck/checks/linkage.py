@@ -165,12 +165,7 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     loss = _describe_loss(package, file, image, policy)
     if promised and not loss:
         return Hit(cause="part", message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
-    unknown = [] if _list_roots(package, file) else list_unread_extras(package)
-    assumption = (
-        f"no extra brings the library; {list_names(unknown)} {'were' if unknown[1:] else 'was'} not read"
-        if unknown
-        else "the distribution that loads the file does not bring the library" * _is_part(package)
-    )
+    assumption = _assume_absent(package, file) if promised else _assume_here(package, image)
     return Hit(
         cause="absent",
         message=f"{why}; {loss}" if promised else why,
@@ -179,6 +174,20 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
         severity="error" if promised and _is_strong(image, name) else "warning",
         assumption=assumption,
     )
+
+
+def _assume_absent(package: Contents, file: File) -> str:
+    """What it assumes that nobody brings a library."""
+    unknown = [] if _list_roots(package, file) else list_unread_extras(package)
+    if unknown:
+        return f"no extra brings the library; {list_names(unknown)} {'were' if unknown[1:] else 'was'} not read"
+    return "the distribution that loads the file does not bring the library" * _is_part(package)
+
+
+def _assume_here(package: Contents, image: Image) -> str:
+    """Why the lack of a library is no error for a wheel of this machine alone."""
+    tags = [platform for platform in package.platforms if platforms.tag_format(platform) == image.format]
+    return f"the wheel is for machines that have the library: its tag {tags[0]} promises no others" if tags else ""
 
 
 def _judge_source(package: Contents, image: Image, name: str, policy: Policy) -> Hit | Skip | None:

@@ -6,12 +6,12 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from loadcheck.checks.linkage import list_failing, of_system, provided_libraries
+from loadcheck.checks.linkage import find_supply, list_failing, of_system, provided_libraries
 from loadcheck.checks.tags import misfits
 from loadcheck.checks.windows import list_with_python
 from loadcheck.engine import platforms
 from loadcheck.engine.check import Hit, Hits, check
-from loadcheck.engine.openedfirst import assume_opened, find_opened_first
+from loadcheck.engine.openedfirst import assume_opened, find_opened_first, may_import_first
 from loadcheck.engine.supply import dependencies
 from loadcheck.engine.wording import first, is_late, needs, search_paths
 from loadcheck.readers.package_json import read_manifest
@@ -19,8 +19,10 @@ from loadcheck.readers.places import FROM_HERE, resolve_from
 
 if TYPE_CHECKING:
     from loadcheck.binary import Image
+    from loadcheck.engine.policy import Policy
     from loadcheck.model import Severity
     from loadcheck.readers.contents import Contents, File
+    from loadcheck.readers.supplied import Supply
 
 _IN_EVERY_PROCESS = re.compile(r"lib(c|dl|m|pthread)\.so\.\d+$|ld-linux|libc\.musl-|libc\.so$")
 """What a program has loaded before it loads a library."""
@@ -174,7 +176,7 @@ def _stays_inside(package: Contents, file: File, path: str) -> bool:
     fix="Set INSTALL_RPATH to the library's folder, relative to the file that needs it: $ORIGIN/lib or "
     "@loader_path/lib.",
 )
-def library_not_searched(package: Contents, file: File, image: Image) -> Hits:
+def library_not_searched(package: Contents, file: File, image: Image, policy: Policy) -> Hits:
     """A loader looks for a needed library in the search paths of the file that needs it, and in the system's folders.
 
     On Linux and macOS, these do not include the folder of the file itself. But the loader also finds a library that is
@@ -187,8 +189,12 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Hits:
     launcher opens (jvm.cfg). On Linux and macOS, nothing is reported for libraries in a wheel's `.data/data`, which is
     installed into Python's own folders. Windows searches the folder of the module, but not the folder where `pip
     install --user` puts a DLL from `.data/data`.
+
+    With `--resolve`, a library that a requirement installs counts, too: Python code of the package may load it first
+    by importing another package, so that nothing is reported where it imports one or opens libraries.
     """
     yield from _judge_opened(package, file)
+    yield from _judge_supplied(package, file, image, policy)
     if image.format == "pe":
         yield from _judge_windows(package, file, image)
         return
@@ -215,6 +221,55 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Hits:
             severity="note" if assumption else "error" if failing else "warning",
             assumption=assumption,
         )
+
+
+def _judge_supplied(package: Contents, file: File, image: Image, policy: Policy) -> Hits:
+    """A library that a requirement installs into a folder where the loader does not search."""
+    is_of_module = not package.modules.isdisjoint(package.users_of(file.name))
+    if package.supplied is None or not is_of_module or package.helpers & {*_ADDS_FOLDER, *_VARIABLES.values()}:
+        return
+    for name in image.needed:
+        supply = find_supply(package, image, name)
+        is_judged = posixpath.basename(name).lower() in package.own_libraries or policy.judges_link(name)
+        if supply is None or is_judged or image.link_kinds.get(name) in ("weak", "delay"):
+            continue
+        if of_system(package, image, name) or any(_DATA in path for path in supply.paths):
+            continue
+        folders = {_place(posixpath.dirname(path)) or "." for path in supply.paths}
+        users = [each for each in package.images if name in each[1].needed]
+        if any(folders & list_folders(package, *user, name) for user in users) or may_import_first(package):
+            continue
+        failing = list_failing(package, file, image, name)
+        loss = f"; import {first(failing)} fails" if failing else ""
+        paths = [f"{table} {path}" for table, entries in search_paths(image) for path in entries]
+        yield Hit(
+            cause=posixpath.basename(name),
+            message=f"needs {posixpath.basename(name)}, which {supply.source} installs as {supply.path}, where the "
+            f"loader does not search{loss}",
+            evidence=(needs(image, name), *(paths or ["no search path"] if image.format != "pe" else ())),
+            fix=_fix_search(file, image, supply),
+            severity="error" if failing else "warning",
+        )
+
+
+def list_folders(package: Contents, file: File, image: Image, name: str) -> frozenset[str]:
+    """The folders of site-packages in which a loader looks for a library that a file needs."""
+    if image.format == "pe":  # the folder of the module that Python loads
+        return frozenset(_place(posixpath.dirname(user)) or "." for user in package.users_of(file.name))
+    if image.format == "macho" and not name.startswith("@rpath/"):
+        return frozenset({posixpath.dirname(resolve_from(_place(file.folder), name)) or "."})
+    return package.list_searched(file, image)
+
+
+def _fix_search(file: File, image: Image, supply: Supply) -> str:
+    """How to let the loader search where a requirement installs a library."""
+    folder = _place(posixpath.dirname(supply.path))
+    if image.format == "pe":
+        return f"Call os.add_dll_directory() with the folder {folder} of site-packages before the import."
+    start = "$ORIGIN" if image.format == "elf" else "@loader_path"
+    path = f"{start}/{posixpath.relpath(folder or '.', _place(file.folder) or '.')}"
+    tool = f"patchelf --set-rpath '{path}'" if image.format == "elf" else f"install_name_tool -add_rpath {path}"
+    return f"Set INSTALL_RPATH to {path}, the library's folder, or run {tool} {file.base}."
 
 
 def _is_of_java(package: Contents, file: File, holder: str) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.platforms import is_loaded_by_musl
+from packaging.utils import canonicalize_name
+
+from loadcheck.engine.platforms import data, is_loaded_by_musl
 from loadcheck.readers.opened import list_elsewhere
 
 if TYPE_CHECKING:
@@ -45,6 +47,16 @@ def _is_after(place: Place, user: File, package: Contents) -> bool:
 def is_opened_elsewhere(package: Contents, name: str) -> bool:
     """Whether Python code opens a library of that name by a path outside the package, such as that of a program."""
     return posixpath.basename(name).lower() in list_elsewhere(package.files)
+
+
+def may_import_first(package: Contents) -> bool:
+    """Whether the Python code of a wheel may open a library, or import another distribution that loads it."""
+    return any(file.may_open for file in package.files) or may_load_libraries(package.imports)
+
+
+def may_load_libraries(imports: frozenset[str]) -> bool:
+    """Whether importing some names may load native libraries: all names but those that are known to load none."""
+    return not {canonicalize_name(name) for name in imports} <= data().without_libraries
 
 
 def assume_opened(name: str) -> str:

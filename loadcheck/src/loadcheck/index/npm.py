@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from loadcheck.engine.supply import NPM_KEYS, list_npm_platforms
 from loadcheck.errors import InputError
 from loadcheck.index.semver import find_admitted
 from loadcheck.readers.package_json import ON_INSTALL, Manifest, admits
-from loadcheck.readers.supplied import Libraries, Supplied, Supply, is_library
+from loadcheck.readers.supplied import Libraries, Supplied, gather_libraries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -163,9 +162,5 @@ def _is_for(manifest: Manifest, platform: Platform) -> bool:
 
 
 def _list_libraries(tree: Iterable[_Package]) -> Libraries:
-    libraries: Libraries = {}
-    for package in tree:
-        source = f"{package.manifest.text('name') or package.name} {package.manifest.text('version')}"
-        for path in filter(is_library, package.paths):
-            libraries.setdefault(posixpath.basename(path).lower(), Supply(path=path, source=source))
-    return libraries
+    names = ((each.manifest.text("name") or each.name, each) for each in tree)
+    return gather_libraries((f"{name} {each.manifest.text('version')}", each.paths) for name, each in names)

@@ -18,7 +18,7 @@ from loadcheck.engine import platforms
 from loadcheck.engine.supply import admits, list_environments, requirement_rows, zip_requirements
 from loadcheck.errors import InputError
 from loadcheck.readers.record import read_fields, read_metadata
-from loadcheck.readers.supplied import Libraries, Supplied, Supply, Unsatisfied, find_library, is_library
+from loadcheck.readers.supplied import Libraries, Supplied, Unsatisfied, find_library, gather_libraries
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
@@ -331,9 +331,4 @@ def _find_installed(requirement: Requirement) -> _Release | None:
 
 
 def _list_libraries(tree: _Tree) -> Libraries:
-    libraries: Libraries = {}
-    for release in tree.releases.values():
-        source = f"{release.name} {release.version}"
-        for path in filter(is_library, release.paths):
-            libraries.setdefault(posixpath.basename(path).lower(), Supply(path=path, source=source))
-    return libraries
+    return gather_libraries((f"{each.name} {each.version}", each.paths) for each in tree.releases.values())

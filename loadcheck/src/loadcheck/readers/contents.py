@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from loadcheck.binary import floors
 from loadcheck.formats import SDK_FILE
-from loadcheck.readers.imports import find_imported
+from loadcheck.readers.imports import find_imported, find_outside_imports
 from loadcheck.readers.opened import list_opened
 from loadcheck.readers.places import list_beside, resolve_from
 from loadcheck.readers.record import read_fields
@@ -239,21 +239,31 @@ class Contents:
         Loaders on Linux pass on DT_RPATH, and not where a binary has DT_RUNPATH.
         """
         found: set[str] = set()
-        own_paths = {file.name: (file.folder, image.rpath) for file, image in self.images}
         for file, image in self.images:
             found |= list_beside(self.paths, file.folder, image)
             names = (name for name in image.needed if image.format != "macho" or name.startswith("@rpath/"))
             needed = set(map(posixpath.basename, names)) & self.paths.keys() - found
-            if not needed:
-                continue
-            searched = [(file.folder, (*image.rpath, *image.runpath))]
-            users = () if image.runpath else self.users.get(file.name, frozenset())
-            searched += [own_paths[user] for user in users if user in own_paths]
-            folders = {leads for folder, paths in searched for path in paths if (leads := resolve_from(folder, path))}
+            folders = self.list_searched(file, image) if needed else frozenset()
             found |= {
                 base for base in needed if folders & {posixpath.dirname(path) or "." for path in self.paths[base]}
             }
         return frozenset(found)
+
+    def list_searched(self, file: File, image: Image) -> frozenset[str]:
+        """The folders to which the search paths lead of a binary and of those that load it; "." for the root.
+
+        A path that leads out of the package's root is left out.
+        """
+        users = () if image.runpath else self.users.get(file.name, frozenset())
+        searched = [(file.folder, (*image.rpath, *image.runpath))]
+        searched += [self._inherited[user] for user in users if user in self._inherited]
+        leads = (resolve_from(folder, path) for folder, paths in searched for path in paths)
+        return frozenset(filter(None, leads))
+
+    @cached_property
+    def _inherited(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+        """For each binary its folder and the search paths that loaders on Linux pass on."""
+        return {file.name: (file.folder, image.rpath) for file, image in self.images}
 
     @cached_property
     def helpers(self) -> frozenset[str]:
@@ -338,6 +348,11 @@ class Contents:
         if self.kind != "wheel" or not (self.modules or any(module_abi(file.base) for file in self.native)):
             return {}
         return find_imported(self.path, [file.name for file in self.native])
+
+    @cached_property
+    def imports(self) -> frozenset[str]:
+        """The names of other distributions that Python code of the wheel imports; "*" if not all are known."""
+        return find_outside_imports(self.path) if self.kind == "wheel" else frozenset("*")
 
     @cached_property
     def modules(self) -> frozenset[str]:

@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 from loadcheck.binary import read_images, sniff
 from loadcheck.errors import InputError
 from loadcheck.readers.contents import Contents, File
-from loadcheck.readers.imports import find_installed_imports, read_code
+from loadcheck.readers.imports import find_installed_imports, list_outside_imports, read_code
 from loadcheck.readers.record import read_metadata
 
 if TYPE_CHECKING:
@@ -74,8 +74,13 @@ class Environment:
     installed: tuple[Installed, ...]
     python: str
     """Its version: `3.11`; "" if no path tells."""
-    others: frozenset[str]
-    """The names of libraries in the environment's own folders and in those of this machine's loader, in lower case."""
+    of_loader: frozenset[str]
+    """The names of libraries that loaders find for any file of the environment, in lower case.
+
+    They are in the environment's own folders, or in those of this machine's loader.
+    """
+    searched: frozenset[str]
+    """The same of libraries in folders to which a search path of some file leads."""
     machine: tuple[str, str]
     """The binary format and the processor of this machine, whose loader's folders were read."""
 
@@ -132,9 +137,12 @@ def read_environment(path: Path, lost: Mapping[str, str], about_to_read: Callabl
                     unread = File(name=name, size=0, died=lost[name]) if name in lost else None
                     files.setdefault(name, unread or _read_file(folder, name))
     python = next((match[1] for folder in folders if (match := re.search(r"python(3\.\d+)", str(folder)))), "")
-    others = _list_others(folders) | _list_of_loader(folders, files.values())
     environment = Environment(
-        installed=tuple(installed.values()), python=python, others=others, machine=_find_machine()
+        installed=tuple(installed.values()),
+        python=python,
+        of_loader=_list_others(folders) | _list_of_loader() | _list_searched(folders, files.values(), inside=False),
+        searched=_list_searched(folders, files.values(), inside=True),
+        machine=_find_machine(),
     )
     native = (file for _, file in sorted(files.items()) if file.format or file.died)
     return Contents(path=path, kind="environment", files=tuple(native), environment=environment)
@@ -181,6 +189,13 @@ def find_imports(installed: Installed) -> Mapping[str, str]:
     return find_installed_imports(installed.folder, installed.files, _list_code(installed))
 
 
+@lru_cache(maxsize=16)
+def find_outside(installed: Installed) -> frozenset[str]:
+    """The names of other distributions that a distribution's Python code imports; "*" if not all are known."""
+    codes = (read_code(installed.folder / name) for name in _list_code(installed))
+    return list_outside_imports(codes, (*_list_code(installed), *installed.files))
+
+
 def mentions(installed: Installed, word: str) -> bool:
     """Whether Python code of a distribution has a word, such as the name of a library that it may open itself."""
     sought = word.lower().encode()
@@ -207,12 +222,19 @@ def _find_machine() -> tuple[str, str]:
     return {"win32": "pe", "darwin": "macho"}.get(sys.platform, "elf"), _PROCESSORS.get(name, name)
 
 
-def _list_of_loader(folders: tuple[Path, ...], files: Iterable[File]) -> frozenset[str]:
-    """The libraries where this machine's loader looks: by its cache, its folders, and the search paths of files."""
-    searched = {Path(text) for text in (*_OF_LOADERS, *os.environ.get("LD_LIBRARY_PATH", "").split(":")) if text}
+def _list_searched(folders: tuple[Path, ...], files: Iterable[File], *, inside: bool) -> frozenset[str]:
+    """The libraries in folders to which a search path of a file leads: in those of distributions, or in others."""
+    places: set[Path] = set()
     for file in files:
         for path in {path for image in file.images for path in (*image.rpath, *image.runpath)}:
-            searched |= {_place(path, (folder / file.name).parent) for folder in folders}
+            places |= {Path(os.path.normpath(_place(path, (folder / file.name).parent))) for folder in folders}
+    places = {each for each in places if any(map(each.is_relative_to, folders)) == inside and each.is_absolute()}
+    return frozenset(path.name.lower() for place in places for path in _list_folder(place))
+
+
+def _list_of_loader() -> frozenset[str]:
+    """The libraries where this machine's loader looks for any program: by its cache and its folders."""
+    searched = {Path(text) for text in (*_OF_LOADERS, *os.environ.get("LD_LIBRARY_PATH", "").split(":")) if text}
     names = {path.name.lower() for place in searched if place.is_absolute() for path in _list_folder(place)}
     with suppress(OSError):  # each path ends with a 0, and a name may be the end of a path
         paths = _CACHE.read_bytes().decode("ascii", "replace").lower().split("\0")

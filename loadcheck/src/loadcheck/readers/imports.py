@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _LARGEST = 256 * 1024
 """Longer code is generated, and its syntax tree takes much memory."""
 _MOST_MODULES = 2000
+_IMPORTS = re.compile(rb"^[ \t]*(?:[^#\n]*[:;][ \t]*)?(import|from)[ \t]+([^#;\n]+)", re.MULTILINE)
+_COMPUTES = re.compile(rb"import_module|__import__|\bexec\b")
 _DATA = re.compile(r"[^/]+\.data/(?:purelib|platlib)/")
 
 
@@ -56,6 +59,36 @@ def find_installed_imports(folder: Path, natives: Iterable[str], sources: Iterab
     return _Walk(
         {name: name for name in natives}, {name: name for name in sources}, lambda name: read_code(folder / name)
     ).find()
+
+
+def find_outside_imports(path: Path) -> frozenset[str]:
+    """The top-level names of other distributions that a wheel's Python code imports, also in functions.
+
+    "*" is one of them if not all are known.
+    """
+    try:
+        with ZipReader(path) as archive:
+            sizes = {member.name: member.size for member in archive.members}
+            sources = {name: size for name, size in sizes.items() if name.endswith(".py")}
+            codes = (archive.read(name, _LARGEST) for name, size in sources.items() if size <= _LARGEST)
+            computed = frozenset("*") if any(size > _LARGEST for size in sources.values()) else frozenset()
+            return computed | list_outside_imports(codes, [_DATA.sub("", name) for name in sizes])
+    except InputError:
+        return frozenset("*")
+
+
+def list_outside_imports(codes: Iterable[bytes], files: Iterable[str]) -> frozenset[str]:
+    """The same of code, and of the names of the files of its distribution."""
+    names = frozenset[str]().union(*map(_list_imports, codes))
+    return names - {name.partition("/")[0].partition(".")[0] for name in files} - sys.stdlib_module_names
+
+
+def _list_imports(code: bytes) -> set[str]:
+    names = {"*"} if _COMPUTES.search(code) else set[str]()
+    for match in _IMPORTS.finditer(code):
+        parts = match[2].split(b",") if match[1] == b"import" else [match[2]]
+        names |= {part.split()[0].partition(b".")[0].decode("ascii", "replace") for part in parts if part.strip()}
+    return names - {""}  # of "from . import"
 
 
 def read_code(path: Path) -> bytes:

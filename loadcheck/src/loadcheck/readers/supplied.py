@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +23,13 @@ class Supply:
     """Where it is in the wheel or npm package."""
     source: str
     """The distribution and its version: `librmm-cu12 26.10.0`."""
+    others: tuple[str, ...] = ()
+    """Where else requirements install a library of this name."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All places where requirements install a library of this name."""
+        return (self.path, *self.others)
 
 
 Libraries = dict[str, Supply]
@@ -73,6 +80,17 @@ class Supplied:
         """The extras that bring a library, and what brings it."""
         found = ((extra, find_library(libraries, name)) for extra, libraries in self.by_extra.items())
         return {extra: supply for extra, supply in found if supply}
+
+
+def gather_libraries(distributions: Iterable[tuple[str, Iterable[str]]]) -> Libraries:
+    """The libraries of distributions, each given with its version and its files. Of one name, the first counts."""
+    libraries: Libraries = {}
+    for source, paths in distributions:
+        for path in filter(is_library, paths):
+            key = posixpath.basename(path).lower()
+            first = libraries.get(key)
+            libraries[key] = replace(first, others=(*first.others, path)) if first else Supply(path=path, source=source)
+    return libraries
 
 
 def is_library(path: str) -> bool:
