@@ -19,7 +19,7 @@
 /* What a function does when it cannot be called. */
 typedef enum lb_failure {
   LB_FAILURE_NUMBER,  /* returns a number, or 0 as a pointer */
-  LB_FAILURE_MESSAGE, /* returns the message, as text */
+  LB_FAILURE_MESSAGE, /* returns the message, as text, or a shorter one */
   LB_FAILURE_NAN,     /* returns not a number, as float or double */
   LB_FAILURE_ABORT    /* prints the message and ends the program */
 } lb_failure;
@@ -44,6 +44,7 @@ static void lb_connect(void);
 static lb_stub lb_own = {.runtime = &LB_STUB_RUNTIME,
                          .packages = {LB_STUB_PACKAGES},
                          .flags = LB_STUB_FLAGS,
+                         .is_as_linked = LB_STUB_LINKED,
                          .fill = lb_fill,
                          .connect = lb_connect};
 
@@ -80,12 +81,18 @@ static void lb_note_missing(const lb_stub_row* row) {
   lb_keep_message(&lb_own, missing);
 }
 
+/* Callers copy the library's texts into buffers that have room for those. */
+static const char* lb_say_shortly(void) {
+  const char* message = lb_stub_message(&lb_own);
+  return strlen(message) <= LB_STUB_LONGEST ? message : LB_STUB_SHORT;
+}
+
 static uintptr_t lb_fail(const lb_stub_row* row, int is_bound) {
   if (is_bound) lb_note_missing(row);
   if (!is_bound && row->failure != LB_FAILURE_ABORT) lb_call_handler(&lb_own);
   switch (row->failure) {
     case LB_FAILURE_NUMBER: return (uintptr_t)row->number;
-    case LB_FAILURE_MESSAGE: return (uintptr_t)lb_stub_message(&lb_own);
+    case LB_FAILURE_MESSAGE: return (uintptr_t)lb_say_shortly();
     case LB_FAILURE_NAN: return 0;
     case LB_FAILURE_ABORT: break;
   }
@@ -179,17 +186,24 @@ void* LB_OF_STUB(address)(const char* variable) {
   const char* name = text;
 LB_STUB_CONSTANTS(LB_CONSTANT)
 
+/* Weak: a program that defines a function of the library itself calls its own, as with a shared library. Visual C++'s
+ * linker would take a weak one for an alias, so there a program cannot. */
 /* clang-format off */
 #if defined(_WIN32)
-#define LB_ASM_SYMBOL(name) ".def " name "\n.scl 2\n.type 32\n.endef\n.globl " name "\n" name ":\n"
+#if defined(_MSC_VER)
+#define LB_ASM_BINDING ".globl "
+#else
+#define LB_ASM_BINDING ".weak "
+#endif
+#define LB_ASM_SYMBOL(name) ".def " name "\n.scl 2\n.type 32\n.endef\n" LB_ASM_BINDING name "\n" name ":\n"
 /* For headers that declare the functions as another DLL's. */
 #define LB_ASM_IMPORTED(name) \
   ".section .rdata,\"dr\"\n.balign 8\n.globl __imp_" name "\n__imp_" name ":\n.quad " name "\n"
 #elif defined(__APPLE__)
-#define LB_ASM_SYMBOL(name) ".private_extern _" name "\n_" name ":\n"
+#define LB_ASM_SYMBOL(name) ".private_extern _" name "\n.weak_definition _" name "\n_" name ":\n"
 #define LB_ASM_IMPORTED(name)
 #else
-#define LB_ASM_SYMBOL(name) ".globl " name "\n.hidden " name "\n.type " name ", %function\n" name ":\n"
+#define LB_ASM_SYMBOL(name) ".weak " name "\n.hidden " name "\n.type " name ", %function\n" name ":\n"
 #define LB_ASM_IMPORTED(name)
 #endif
 

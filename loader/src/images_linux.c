@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -356,6 +357,15 @@ lb_own_names lb_os_own_names(void) {
   }
   lb_free(mapping);
   return own;
+}
+
+/* The kernel, or the system's loader where that was started with the program's name, says where the program is. */
+int lb_os_is_in_program(void) {
+  static const char anchor = 0;
+  Dl_info own;
+  Dl_info program;
+  const void* heads = (const void*)getauxval(AT_PHDR);
+  return heads && dladdr(&anchor, &own) && dladdr(heads, &program) && own.dli_fbase == program.dli_fbase;
 }
 
 char* lb_os_program_file(void) {

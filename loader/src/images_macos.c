@@ -172,6 +172,12 @@ lb_own_names lb_os_own_names(void) {
   return own;
 }
 
+int lb_os_is_in_program(void) {
+  static const char anchor = 0;
+  Dl_info info;
+  return dladdr(&anchor, &info) && lb_is_program(info.dli_fbase);
+}
+
 uint64_t lb_os_generation(void) {
   return _dyld_image_count();
 }

@@ -163,6 +163,8 @@ int lb_os_has_loaded(const char* name);
 char* lb_os_file_of(const void* address);
 /* The caller frees both. */
 lb_own_names lb_os_own_names(void);
+/* 1 when this code is in the program and not in a library. 0 on Windows, where nothing depends on it. */
+int lb_os_is_in_program(void);
 /* The real file of the running program, from the kernel: a program's arguments are its caller's. NULL when unknown. */
 char* lb_os_program_file(void);
 

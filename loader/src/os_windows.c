@@ -203,6 +203,10 @@ static int lb_is_mapped_at(const char* path, const void* address) {
   return is_same;
 }
 
+int lb_os_is_in_program(void) {
+  return 0;
+}
+
 lb_own_names lb_os_own_names(void) {
   static const char anchor = 0;
   lb_own_names own = {NULL, lb_os_file_of(&anchor), 0, ""};

@@ -235,7 +235,7 @@ static int lb_search_and_bind(lb_stub* stub) {
   lb_options options = {.size = sizeof options};
   lb_around around = {&stub->packages, lb_search_packages, lb_search_roots, lb_stub_advice};
   (void)lb_stub_mark[0];
-  options.flags = stub->flags;
+  options.flags = stub->flags | (stub->is_as_linked && lb_os_is_in_program() ? LB_FLAG_GLOBAL : 0);
   options.path = lb_os_load(&stub->path);
   int outcome = lb_bind_around(&stub->binding, stub->runtime, &options, &around, &report);
   lb_keep_report(stub, &report);

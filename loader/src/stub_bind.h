@@ -18,7 +18,8 @@ uintptr_t lb_give(uintptr_t result);
 typedef struct lb_stub {
   const lb_runtime* runtime;
   lb_packages packages;
-  uint32_t flags; /* LB_FLAG_* */
+  uint32_t flags;   /* LB_FLAG_* */
+  int is_as_linked; /* the runtime's symbols are global where the stub is in a program */
   /* Makes what calls of the bound runtime need: a block of memory, NULL when there is not enough. Several threads may
    * make one at the same time; the first is kept. */
   void* (*fill)(void);

@@ -1,5 +1,6 @@
 """The functions of a stub are found in headers, shared libraries and .def files; the rest is named or refused."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -88,6 +89,19 @@ def test_the_last_pattern_that_fits_decides_what_a_failing_call_gives():
     assert "ov_core_compile_model_props, NUMBER, -1, 2026, 4, 0)" in table
     assert 'row(ov_property_key_cache_dir, "CACHE_DIR")' in table
     assert ", ABORT, 0, " in stub_table(presets()["litert"], FunctionTable(functions={"0.0": ("TfLiteX",)}))
+
+
+def test_functions_that_a_systems_library_lacks_are_not_in_its_stub():
+    text = stub_table(presets()["litert"], function_table("litert"))
+    parts = re.split(r"^#(?:if|elif) defined\((\w+)\)$|^#endif$", text, flags=re.MULTILINE)
+    rows = dict(zip(parts[1::2], parts[2::2], strict=False))
+    assert {system: "TfLiteModelCreate," in part for system, part in rows.items() if system} == {
+        "__linux__": False,
+        "__APPLE__": False,
+        "_WIN32": True,
+    }
+    assert all("LiteRtCreateEnvironment," in part for system, part in rows.items() if system)
+    assert "#if" not in stub_table(presets()["openvino"], function_table("openvino")), "all systems have the same"
 
 
 @pytest.mark.parametrize("count", [0, 16_001])

@@ -106,7 +106,10 @@ def test_pkg_config_gives_what_a_linker_needs(stub):
 def test_pkg_config_finds_the_headers_of_the_library_that_stay_where_they_are(latebind, tmp_path, monkeypatch):
     require_programs("pkg-config")
     own = "prefix=/opt\nlibdir=/opt/z/lib\nservices=${prefix}/z/services\n"
-    (tmp_path / "z.pc").write_text(f"{own}Name: z\nDescription: z\nVersion: 1.2.3\nCflags: -I/opt/z/include\n")
+    package = "Name: z\nDescription: z\nVersion: 1.2.3\nRequires: base >= 1\nRequires.private: none\n"
+    (tmp_path / "z.pc").write_text(f"{own}{package}Cflags: -I/opt/z/include\n")
+    (tmp_path / "base.pc").write_text("Name: base\nDescription: base\nVersion: 1.5\nLibs: -lbase\n")
+    (tmp_path / "none.pc").write_text("Name: none\nDescription: none\nVersion: 1.5\nLibs: -lnone\n")
     described = 'name = "z"\nentry = "zlibVersion"\nversion = "none"\nadvice = "apt-get install z"\n'
     files = 'files.linux = ["libz.so.1"]\n[stub]\nfunctions = ["zlibVersion"]\nfailures = { zlibVersion = 0 }\n'
     (tmp_path / "z.toml").write_text(described + files)
@@ -118,6 +121,7 @@ def test_pkg_config_finds_the_headers_of_the_library_that_stay_where_they_are(la
         assert run_checked("pkg-config", "--variable=services", "z").strip() == "/opt/z/services"
         assert run_checked("pkg-config", "--modversion", "z").strip() == "1.2.3", "of the headers"
         assert "/opt/z/lib" not in run_checked("pkg-config", "--libs", "z")
+        assert "-lbase" in run_checked("pkg-config", "--libs", "z"), "which programs of the library link, too"
 
 
 @pytest.mark.builds

@@ -179,6 +179,7 @@ def _ask_pkg_config(source: StubSource, output: Path) -> dict[str, InstalledHead
                 version=ask("--modversion", name) or "",
                 variables=tuple((key, ask(f"--variable={key}", name) or "") for key in keys),
                 others=tuple(word for word in linked.get(name, ()) if word not in ours),
+                requires=tuple((ask("--print-requires", name) or "").splitlines()),
             )
     return found
 

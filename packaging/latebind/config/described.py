@@ -19,6 +19,7 @@ from latebind.config.package import NugetId  # tools read the types of the table
 from latebind.config.reader import Key, Table
 from latebind.semver import version_of
 from latebind.tables.presets import (
+    LONGEST_TEXT,
     NO_PYTHON,
     Compatible,
     LibraryFiles,
@@ -28,6 +29,7 @@ from latebind.tables.presets import (
     RuntimePreset,
     RuntimeVariant,
     StubNames,
+    Symbols,
     join_names,
     library_files,
     presets,
@@ -121,7 +123,8 @@ class DescribedStub(Table, frozen=True):
         Meta(
             description="C functions, C++ functions by their symbols (_ZN5thing3runEv), or files that list them, "
             "relative to native.source, or to the file with the description: a shared library, a .def file or a C "
-            "header. A pattern such as thing_* selects from the files. A stub needs some."
+            "header. A pattern such as thing_* selects from the files, and !thing_error leaves out what a program "
+            "defines itself. A stub needs some."
         ),
     ] = ()
     failures: Annotated[
@@ -161,6 +164,22 @@ class DescribedStub(Table, frozen=True):
         bool,
         Meta(description="Whether the stub also searches the system's libraries."),
     ] = True
+    symbols: Annotated[
+        Symbols,
+        Meta(
+            description='Who sees the library\'s symbols on Linux and macOS: with "linked" plug-ins that are loaded '
+            'later, if the stub is in a program, as with a linked library; with "global" always; with "local" never.'
+        ),
+    ] = "linked"
+    longest_text: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=4096,
+            description='How long a text is at most that a function with the failure "message" returns, since callers '
+            "copy it, in characters. Instead of a longer message it returns: TITLE is not available.",
+        ),
+    ] = LONGEST_TEXT
 
 
 class DescribedRuntime(Table, frozen=True, kw_only=True):
@@ -331,6 +350,8 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             header=self.stub.header,
             system=self.stub.system,
             driver=self.driver,
+            symbols=self.stub.symbols,
+            longest_text=self.stub.longest_text,
             failures=dict(self.stub.failures),
         )
 

@@ -70,14 +70,14 @@ class Declared:
 def list_called(files: Iterable[Path]) -> frozenset[str]:
     """The functions and variables that programs and libraries take from others.
 
-    A program exports the variables that it takes: the linker gives it copies.
+    A program exports the variables that it takes: the linker gives it copies. Functions that one exports are its own.
 
     Raises InputError for a file that cannot be read, or is none.
     """
     images = [_read_image(path) for path in files]
     return frozenset(
         {symbol.name for image in images for symbol in image.imports}
-        | {symbol.name for image in images for symbol in image.exports}
+        | {symbol.name for image in images for symbol in image.exports if symbol.kind != "func"}
     )
 
 
@@ -86,17 +86,19 @@ def find_functions(
 ) -> tuple[FunctionTable, list[str]]:
     """The functions that `sources` name, and notes about what cannot be in a stub; only of what is `called`, if given.
 
-    A source is a function, a file below `folder` that holds functions, or a pattern (`thing_*`) for those of the files.
+    A source is a function, a file below `folder` that holds functions, or a pattern (`thing_*`) for those of the files;
+    `!thing_*` leaves functions out.
     `entry` is the function or variable that reports the version, in the form `version`.
 
     Raises InputError for a file that cannot be read, LatebindError when nothing is left, a name is that of a variable,
     or a header declares another type of `entry`, NotRun for a header without zig.
     """
-    patterns = [source for source in sources if "*" in source]
+    left_out = [source[1:] for source in sources if source.startswith("!")]
+    patterns = [source for source in sources if "*" in source and not source.startswith("!")]
     names = {source for source in sources if _NAME.match(source)}
     declared = Declared()
     for source in sources:
-        if source not in patterns and source not in names:
+        if source not in patterns and source not in names and not source.startswith("!"):
             _read(folder / source, declared)
     _check_entry(declared.types.get(entry, ""), entry, version)
     if wrong := sorted(names & declared.variables):
@@ -104,6 +106,7 @@ def find_functions(
         advice = "Remove it from the functions: latebind writes a header for variables."
         raise LatebindError(text, advice=advice)
     chosen = {name for name in declared.functions if _fits(name, patterns)} | names
+    chosen = {name for name in chosen if not any(fnmatchcase(name, pattern) for pattern in left_out)}
     if called is not None:
         chosen &= called
         for others in (declared.variables, declared.classes, declared.inline, declared.visual_cpp):

@@ -27,12 +27,13 @@ from latebind.native.loadersource import described_source, runtime_header, three
 from latebind.system.folders import swap_in
 from latebind.system.log import LOG
 from latebind.system.run import run
-from latebind.tables.presets import FunctionTable, RuntimePreset, StubNames, function_table
+from latebind.tables.presets import LONGEST_TEXT, FunctionTable, RuntimePreset, StubNames, function_table
 from latebind.templates import fill
 from latebind.text import DOCS, plural
 
 if TYPE_CHECKING:
     from latebind.config.described import DescribedRuntime
+    from loadcheck import System
 
 _MARK = ".latebind"
 """The file that says which stubs a folder has."""
@@ -48,6 +49,12 @@ _VERSION = re.compile(r"^Version: (.*)$", re.MULTILINE)
 _LIBRARIES = re.compile(r"^Libs:.*$", re.MULTILINE)
 _FLAGS = re.compile(r"^Cflags: .*$", re.MULTILINE)
 ABORT, NOTHING = "abort", "nothing"
+SYSTEM_MACROS: Mapping[System, str] = {
+    "linux": "defined(__linux__)",
+    "macos": "defined(__APPLE__)",
+    "windows": "defined(_WIN32)",
+}
+"""What a C compiler defines for each system."""
 _OWN_READER = (
     "every program that links the stub needs int lb_{name}_read_version(void* entry, char* text, size_t size), which "
     f"you write in C: {DOCS}/howto/stub.md#how-the-library-reports-its-version"
@@ -126,6 +133,8 @@ class InstalledHeaders:
     """What builds ask pkg-config for besides, with values."""
     others: tuple[str, ...] = ()
     """The further libraries that it gives, as linkers take them."""
+    requires: tuple[str, ...] = ()
+    """The packages whose libraries programs link with it, as pkg-config lists them: base >= 1.2."""
 
     def describe(self, text: str) -> str:
         """The stub's pkg-config file, `text`, with what the library's own says, but not where libraries are."""
@@ -133,7 +142,8 @@ class InstalledHeaders:
         kept = "".join(f"{key}={value}\n" for key, value in self.variables if not key.endswith(places))
         version = self.version or _VERSION.findall(text)[0]
         text = _VERSION.sub(lambda _: f"Version: {version}", text.replace("\nName: ", f"{kept}\nName: ", 1))
-        text = _FLAGS.sub(lambda line: f"{line[0]} {self.flags}".rstrip(), text)
+        requires = f"Requires: {', '.join(self.requires)}\n" if self.requires else ""
+        text = _FLAGS.sub(lambda line: f"{requires}{line[0]} {self.flags}".rstrip(), text)
         return _LIBRARIES.sub(lambda line: " ".join([line[0].rstrip(), *self.others]), text)
 
 
@@ -351,17 +361,17 @@ def _list_ending(table: FunctionTable, failures: Mapping[str, int | str], title:
 
 def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
     """stub_table.h. Raises LatebindError for too many functions, or none."""
-    since = table.since
-    if not 0 < len(since) <= _MOST:
-        text = f"a stub of {runtime.title} would have {len(since):,} functions"
+    if not 0 < len(table.since) <= _MOST:
+        text = f"a stub of {runtime.title} would have {len(table.since):,} functions"
         raise LatebindError(text, advice=f"Select 1 to {_MOST:,} functions with a pattern: thing_*.")
     stub, failures = runtime.stub, runtime.stub.failures if runtime.stub else {}
     flags = [] if stub is None or stub.system else ["LB_FLAG_NO_SYSTEM"]
     flags += ["LB_FLAG_DRIVER"] if stub and stub.driver else []
-    entries = [
-        f"  row({position}, {name}, {_failure(name, failures)}, {', '.join(three_numbers(version))})"
-        for position, (name, version) in enumerate(since.items())
-    ]
+    flags += ["LB_FLAG_GLOBAL"] if stub and stub.symbols == "global" else []
+    lists = {system: _list_rows(table.since_on(system), failures) for system in SYSTEM_MACROS}
+    is_same = len(set(lists.values())) == 1
+    conditions = zip(("#if", "#elif", "#elif"), SYSTEM_MACROS.items(), strict=True)
+    parts = [f"{condition} {macro}\n{lists[system]}" for condition, (system, macro) in conditions]
     texts = [f'  row({name}, "{text}")' for name, text in sorted(table.texts.items())]
     return fill(
         "stub_table.h",
@@ -372,10 +382,29 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
         npm=runtime.npm,
         nuget=next(iter(runtime.nuget.ids), ""),
         flags=" | ".join(flags) or "0",
-        count=str(len(since)),
-        functions=" \\\n".join(entries),
+        longest=str(stub.longest_text if stub else LONGEST_TEXT),
+        short=_shorten(runtime.title, runtime.name, stub.longest_text if stub else LONGEST_TEXT),
+        linked=str(int(bool(stub and stub.symbols == "linked"))),
+        functions=next(iter(lists.values())) if is_same else "\n".join([*parts, "#endif"]),
         texts=" \\\n".join(texts),
     )
+
+
+def _list_rows(since: Mapping[str, str], failures: Mapping[str, int | str]) -> str:
+    """The functions that a system's library has, as macros of C."""
+    rows = [
+        f"  row({position}, {name}, {_failure(name, failures)}, {', '.join(three_numbers(version))})"
+        for position, (name, version) in enumerate(since.items())
+    ]
+    count = f"#define LB_TRAMPOLINE_COUNT {len(since)}"
+    return " \\\n".join([f"{count}\n#define LB_STUB_FUNCTIONS(row)", *rows])
+
+
+def _shorten(title: str, name: str, longest: int) -> str:
+    """What a function that returns a text gives in place of a message that is too long."""
+    what = f"{title} is not available"
+    longer = f"{what}: see lb_{name}_message()"
+    return longer if len(longer) <= longest else what[:longest]
 
 
 def _failure(name: str, failures: Mapping[str, int | str]) -> str:

@@ -17,6 +17,9 @@ from latebind.errors import LatebindError
 if TYPE_CHECKING:
     from loadcheck import System
 
+LONGEST_TEXT = 60
+"""Programs have room for as many characters wherever they copy a library's texts."""
+Symbols = Literal["linked", "global", "local"]
 Compatible = Literal["major", "minor", "always"]
 _FOLDER = Path(__file__).parent
 
@@ -139,6 +142,11 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the stub searches the system's libraries, too."""
     driver: bool = False
     """Whether the library is a part of a driver, which Windows has in the system folder."""
+    symbols: Symbols = "local"
+    """Who sees the library's symbols, but for Windows: "linked", everybody if the stub is in a program, as with a
+    linked library; "global", everybody; "local", nobody."""
+    longest_text: int = LONGEST_TEXT
+    """How many characters a text has at most that a function returns in place of the library's: a message or less."""
     failures: dict[str, int | str] = {}
     """Patterns of functions and what a matching one returns without a runtime: a number, "message", "nan",
     "nothing" or "abort"; the last match counts, and the default is "abort"."""
@@ -287,6 +295,8 @@ class FunctionTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     functions: dict[str, tuple[str, ...]]
     """Names by the version that has them first; "0.0" where that is not known."""
+    absent: PerSystem = PerSystem()
+    """Names that the libraries of a system lack, whatever their version."""
     texts: dict[str, str] = {}
     """Variables that point at a text, which is the same in every version."""
     variables: tuple[str, ...] = ()
@@ -296,6 +306,11 @@ class FunctionTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def since(self) -> dict[str, str]:
         """The version that has it first, by name; sorted by name."""
         return dict(sorted((name, version) for version, names in self.functions.items() for name in names))
+
+    def since_on(self, system: System) -> dict[str, str]:
+        """The same of what a system's libraries have."""
+        lacking = frozenset(getattr(self.absent, system))
+        return {name: version for name, version in self.since.items() if name not in lacking}
 
 
 @cache
