@@ -2,6 +2,7 @@
 
 import ctypes  # noqa: F401  # the module imports it, where sys.path has no standard library any more
 import importlib.util
+import mmap
 import os
 import sys
 import zipapp
@@ -235,6 +236,37 @@ def test_nothing_is_opened_if_the_variable_names_a_library(tmp_path, monkeypatch
     monkeypatch.setenv("ONNXRUNTIME_LIB_PATH", "/elsewhere")
     runtime_module().load_runtime()
     assert loaded == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
+@pytest.mark.parametrize("name", [LIBRARY, "libonnxruntime.so.1", "libonnxruntime.so.1.99.0"])
+def test_nothing_is_opened_beside_a_copy_that_is_loaded(tmp_path, monkeypatch, loaded, name):
+    put_library(tmp_path / "installed")
+    other = tmp_path / "other" / name
+    other.parent.mkdir(parents=True)
+    other.write_bytes(b"\0" * 5000)
+    monkeypatch.setattr("sys.path", [str(tmp_path / "installed")])
+    with other.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ):
+        runtime_module().load_runtime()
+    assert loaded == []
+    runtime_module().load_runtime()
+    assert loaded, "it is no longer mapped"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems' loaders refuse it")
+@pytest.mark.parametrize("cut", [-1, 100_000, 4096])
+def test_a_library_that_was_cut_off_is_a_warning_and_not_the_end(tmp_path, monkeypatch, loaded, cut):
+    put_library(tmp_path)
+    library = tmp_path / LIBRARY
+    whole = Path(next(path for path in map(str, Path("/proc/self/maps").read_text().split()) if "/libc.so" in path))
+    library.write_bytes(whole.read_bytes())
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    runtime_module().load_runtime()
+    assert len(loaded) == 1
+    library.write_bytes(whole.read_bytes()[: cut if cut > 0 else len(whole.read_bytes()) // 2])
+    with pytest.warns(RuntimeWarning, match=r"libonnxruntime\.so.* is truncated\. Run: pip install "):
+        runtime_module().load_runtime()
+    assert len(loaded) == 1
 
 
 def test_a_library_that_cannot_be_opened_is_a_warning(tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ from latebind.backend.programs import which
 from latebind.backend.targets import like_host, target
 from latebind.system.run import run
 from latebind.verify.run.installers import consumer_environment
+from loadcheck.facts import module_abi
 
 if TYPE_CHECKING:
     from latebind.verify.run.shared import Environment
@@ -240,7 +241,10 @@ class Dependencies(NuitkaPluginBase):
 
 
 def _freeze_nuitka(trial: Trial, environment: Environment, script: Path) -> Start:
-    """By Nuitka. It takes no library that is opened by its path, so an option names each folder of libraries."""
+    """By Nuitka. It takes no library that is opened by its path, so an option names each folder of libraries.
+
+    It knows the libraries of many packages with modules, and of none without.
+    """
     environment.install(["nuitka", "--no-binary", "nuitka"], log=trial.log)  # the index has no wheel of Nuitka
     folder, plugin = environment.root / "dist", environment.root / "dependencies.py"
     argv: list[str | Path] = ["-m", "nuitka", "--standalone", "--assume-yes-for-downloads", f"--output-dir={folder}",
@@ -252,6 +256,7 @@ def _freeze_nuitka(trial: Trial, environment: Environment, script: Path) -> Star
             argv += [f"--include-raw-dir={environment.site / name}={name}" for name in sorted(names)]
         else:
             others |= names
+    argv += [f"--include-raw-dir={environment.site / folder}={folder}" for folder in _list_plain(trial, environment)]
     plugin.write_text(_NUITKA_PLUGIN.format(names=sorted(others)), encoding="utf-8")
     if os.name == "posix" and (gcc := which("gcc")) is not None:
         # What is compiled takes a sixth of the time when nothing is optimized.
@@ -262,6 +267,22 @@ def _freeze_nuitka(trial: Trial, environment: Environment, script: Path) -> Star
     cache = (user_cache() or trial.shared.folder) / "nuitka"
     _run_tool(trial, environment, "patchelf", [*argv, script], NUITKA_CACHE_DIR=str(cache))
     return Start(program=folder / f"{script.stem}.dist" / f"{script.stem}{like_host().program_suffix or '.bin'}")
+
+
+def _list_plain(trial: Trial, environment: Environment) -> list[str]:
+    """The folders of site-packages with libraries of a runtime whose packages have no module of Python."""
+    folders = trial.bound_runtime.traits.python.folders if trial.bound_runtime else ()
+    return [
+        folder
+        for folder in folders
+        if (environment.site / folder).is_dir()
+        and not any(map(_is_module, (environment.site / folder.partition("/")[0]).rglob("*")))
+    ]
+
+
+def _is_module(file: Path) -> bool:
+    """Whether a file is an extension module of Python, by its name."""
+    return file.suffix == ".pyd" or bool(module_abi(file.name))
 
 
 def _run_tool(

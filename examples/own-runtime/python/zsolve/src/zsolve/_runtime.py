@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import sys
 import warnings
+from contextlib import suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,9 +54,10 @@ def find_runtime() -> Runtime | None:
 def load_runtime() -> None:
     """Open the library of Z3, if there is one, so that a stub in this process finds it loaded."""
     _, library = _find_library()
-    if os.environ.get("Z3_LIB_PATH") or not library:
+    if os.environ.get("Z3_LIB_PATH") or not library or _is_loaded():
         return  # the stub searches further, and its message says what is missing
     try:
+        _check_whole(library)
         ctypes.CDLL(library)
     except OSError as error:
         warnings.warn(f"Z3 cannot be opened: {_show(error)}", RuntimeWarning, stacklevel=2)
@@ -77,6 +81,41 @@ def explain(runtime: Runtime | None, minimum: str) -> str:
     need = f"{runtime.distribution} {minimum} or newer is needed"
     verb = "is installed, but has" if runtime.version else "has"
     return f"{name} {verb} no shared library in {_show(runtime.folder)}; {need}. Run: {advice(runtime)}"
+
+
+def _is_loaded() -> bool:
+    """Whether a copy is loaded, which the stub takes: a process must not have two."""
+    if sys.platform == "win32":
+        return any(ctypes.windll.kernel32.GetModuleHandleW(name) for name in _FILES["win32"])
+    return any(fnmatchcase(os.path.basename(path), name) for path in _list_loaded() for name in _FILES[_SYSTEM])  # noqa: PTH119
+
+
+def _list_loaded() -> list[str]:
+    """The files of this process, as the kernel or dyld lists them."""
+    if sys.platform == "darwin":
+        dyld = ctypes.CDLL(None)
+        dyld._dyld_get_image_name.restype = ctypes.c_char_p  # noqa: SLF001
+        return [os.fsdecode(dyld._dyld_get_image_name(i) or b"") for i in range(dyld._dyld_image_count())]  # noqa: SLF001
+    with suppress(OSError):
+        maps = Path("/proc/self/maps").read_bytes().splitlines()
+        return [os.fsdecode(line.split(maxsplit=5)[-1]) for line in maps]
+    return []
+
+
+def _check_whole(library: str) -> None:
+    """Raises OSError for a library that was cut off: Linux opens it, and ends the process where bytes are missing."""
+    with Path(library).open("rb") as file:
+        head, size = file.read(1 << 16), os.fstat(file.fileno()).st_size
+    if head[:4] != b"\x7fELF":
+        return
+    with suppress(struct.error):
+        is_wide = head[4] == 2  # noqa: PLR2004  # 64 bits: elf(5)
+        (start,) = struct.unpack_from("<Q" if is_wide else "<I", head, 32 if is_wide else 28)
+        width, count = struct.unpack_from("<HH", head, 54 if is_wide else 42)
+        for place in range(start, start + width * count, width):
+            kind, offset, _, _, length = struct.unpack_from("<I4xQQQQ" if is_wide else "<IIIII", head, place)
+            if kind == 1 and offset + length > size:
+                raise OSError(f"{library} is truncated. Run: {advice(find_runtime())}")
 
 
 def _show(text: object) -> str:
