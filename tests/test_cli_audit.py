@@ -1,6 +1,7 @@
 """`latebind audit` as a user runs it."""
 
 import json
+import os
 import zipfile
 
 import pytest
@@ -128,3 +129,17 @@ def test_the_index_is_asked_for_a_project_unless_someone_says_no(tiny, monkeypat
     assert main(["audit", *options, str(tiny / "dist")]) == 0
 
     assert [policy.resolve for policy in policies] == [reads, False]
+
+
+def test_a_project_is_audited_where_no_index_is_known_unless_someone_asks_for_one(tiny, monkeypatch, capsys):
+    monkeypatch.setattr("loadcheck.index.settings._find_default", lambda: "")
+    for name in ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_NO_INDEX", "UV_OFFLINE", "UV_NO_INDEX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("UV_CONFIG_FILE", str(tiny / "none.toml"))
+    write_sample(tiny / "dist", "sample.h").rename(tiny / "dist" / "sample-1.0-py3-none-any.whl")
+
+    assert main(["-C", str(tiny), "audit", "--select", "LB1"]) == 0
+    assert "requirements are not read: no default index is configured" in capsys.readouterr().err
+    assert main(["-C", str(tiny), "audit", "--select", "LB1", "--resolve"]) == 2
+    assert "error: no default index is configured, and no pip is installed here" in capsys.readouterr().err

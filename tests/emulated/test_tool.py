@@ -80,7 +80,7 @@ def test_plan_pack_and_audit_give_the_same_as_here(machine, run_there, project):
     assert packed.stdout.replace(b"dist\\", b"dist/") == expected.stdout
 
     audited, expected = there("audit", "--format", "json"), here(project, "ours", "audit", "--format", "json")
-    assert (audited.returncode, audited.stdout) == (0, expected.stdout)
+    assert (audited.returncode, audited.stdout) == (0, expected.stdout), audited.stderr
     assert json.loads(audited.stdout)["subjects"] == len(RIDS) + 2
 
 
@@ -94,7 +94,7 @@ def test_findings_are_the_same_as_here(machine, run_there, project, form):
     theirs = run_there("-C", project, "audit", bad, "--format", form)
     ours = here(project, "ours", "audit", bad, "--format", form)
 
-    assert (theirs.returncode, ours.returncode) == (1, 1)
+    assert (theirs.returncode, ours.returncode) == (1, 1), theirs.stderr
     assert theirs.stdout.decode() == ours.stdout.decode()
 
 

@@ -105,6 +105,14 @@ def test_a_library_alone_says_which_target_it_is_for(machine, tmp_path):
 
 
 @pytest.mark.builds
+def test_an_add_on_of_node_is_imported_as_a_library_is(machine, tmp_path):
+    addon = tmp_path / "tiny.node"
+    shutil.copy(machine.library, addon)
+    (manifest,) = machine.take(addon)
+    assert (manifest.rid, [file.path for file in manifest.files]) == ("linux-x64", ["tiny/lib/tiny.node"])
+
+
+@pytest.mark.builds
 def test_a_dll_alone_goes_where_cmake_installs_it(tmp_path):
     """So it takes the place of the one in a stage that CMake filled."""
     folder = write_portable(tmp_path / "tiny", ["win-x64"])

@@ -213,13 +213,12 @@ def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
     pack = f"next: {latebind} pack"
     if (root / FILE_NAME).is_file():
         return Adoption(lines=facts, ends=("latebind.toml is there already", pack))
-    if not configured.project["version"]:
-        left = "left: CMakeLists.txt: project() has no VERSION, which packages state: add it, and run this again"
-        return Adoption(lines=facts, ends=(left,))
     text = render_configuration(configured)
     shown = [f"{FILE_NAME}: + {line}" for line in text.splitlines() if line and not line.startswith("#")]
     plan = Change(files={FILE_NAME: text.encode()})
     tried = _try_configuration(plan, root, scratch / "trial")
+    if not configured.project["version"]:
+        tried = (*tried, f"left: {FILE_NAME}: project() has no VERSION: write the version of your packages")
     return Adoption(lines=(*facts, *shown), ends=tried, plan=plan, applied=(*tried, pack))
 
 

@@ -18,7 +18,7 @@ from latebind.backend.tree import hash_file
 
 MANIFEST = "manifest.json"
 _VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")
-_LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", ".pyd")
+_LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", ".pyd", ".node")
 _STATIC = (".a", ".lib")
 
 WHEEL_MANIFEST = "extra_metadata/latebind.json"
@@ -172,7 +172,7 @@ def manifest_of(stage: Stage, files: Iterable[Path]) -> str:
 
 
 def is_library(path: str) -> bool:
-    """Whether a file is a shared library or a Python module, by its name."""
+    """Whether a file is a shared library, a Python module or an add-on of Node.js, by its name."""
     name = path.rpartition("/")[2]
     return name.endswith(_LIBRARY_SUFFIXES) or ".so." in name
 

@@ -80,14 +80,18 @@ def _explain(code: str) -> None:
 def _make_policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
     """The project's own rules if it is named or its dist/ is audited; else the rules for any package.
 
-    A project's requirements are read from the index, as pack and verify read them.
+    A project's requirements are read from the index, if one is known, as pack and verify read them.
     """
     from latebind.checks.policy import BindingPolicy, project_policy, runtimes_named
     from latebind.config.described import libraries
-    from loadcheck.api import Choice, choose_checks
+    from latebind.system.log import LOG
+    from loadcheck.api import Choice, choose_checks, explain_no_index
 
     anyone = Choice(profile="runtime" if arguments.preset else "loads")
-    policy = replace(project_policy(config), resolve=True) if config else BindingPolicy(choice=anyone)
+    problem = explain_no_index() if config and arguments.resolve is None else ""
+    if problem:
+        LOG.say(f"requirements are not read: {problem}")
+    policy = replace(project_policy(config), resolve=not problem) if config else BindingPolicy(choice=anyone)
     if config is None and arguments.profile == "runtime":
         policy = replace(policy, runtimes=(*policy.runtimes, *libraries().values()))
     if arguments.preset:

@@ -36,6 +36,15 @@ class IndexSettings:
     cache: Path
 
 
+def explain_no_index() -> str:
+    """Why it is not known which package index to ask; "" if one is configured or pip is installed."""
+    try:
+        read_index_settings()
+    except UserError as error:
+        return str(error)
+    return ""
+
+
 def read_index_settings(environment: Mapping[str, str] | None = None) -> IndexSettings:
     """The indexes as pip and uv have them: variables come before files, and a default index before further ones.
 
