@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from latebind.backend.targets import host_rid
 from tests.support.client import copy_client, edit
 from tests.support.running import assert_refused, assert_success
 
@@ -144,6 +145,26 @@ def test_what_cannot_bind_late_is_said_and_nothing_else_is_planned(latebind, pro
         assert any(says in line for line in lines[1:])
     assert not (project / "latebind.toml").exists()
     assert len(lines) <= 5
+
+
+@pytest.mark.parametrize(("by", "is_late"), [(LINK, True), ("target_link_libraries(voice PRIVATE ort_absent)", False)])
+def test_a_program_is_built_with_the_stub_as_the_advice_says(latebind, project, by, is_late):
+    edit(project / "CMakeLists.txt", "add_library(voice SHARED", "add_executable(voice")
+    edit(project / "CMakeLists.txt", LINK, f"{LINK}\n{by}")
+    with (project / "voice.c").open("a") as file:
+        file.write("int main(void) { return 0; }\n")
+    before = state(project)
+    lines = assert_success(latebind("adopt", project, "--apply")).splitlines()
+    assert "cannot bind late as it is:" not in lines
+    if is_late:
+        place = f"$PWD/stubs/{host_rid()}${{CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}}"
+        advice = f"latebind stub onnxruntime --output stubs; export CMAKE_PREFIX_PATH={place}; build again from scratch"
+        assert lines[-3:-1] == ["tried: voice binds ONNX Runtime late", f"next: {advice}"]
+    else:
+        assert lines[-3].startswith("left: with the stub in CMAKE_PREFIX_PATH the build fails: ")
+        assert "ort_absent" in lines[-3]
+    assert lines[-1] == "--apply: nothing to write"
+    assert state(project) == before
 
 
 def test_a_download_is_named_with_its_line_and_cmakes_own_error(latebind, project):

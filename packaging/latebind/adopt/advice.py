@@ -11,11 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from latebind.adopt.configured import LIMIT, configure
+from latebind.adopt.configured import LIMIT, PACKED, configure
 from latebind.adopt.latebinding import Change, plan_changes, try_plan
 from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prepare_backend
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import read_product
+from latebind.adopt.programs import advise_programs, try_programs
 from latebind.backend.targets import host_rid
 from latebind.config.file import FILE_NAME
 from latebind.config.project import read_project
@@ -53,6 +54,7 @@ _OTHERS = {
 }
 """The sections of the page with recipes, by the file at a project's top."""
 _CANNOT = "cannot bind late as it is:"
+_PROGRAMS = "only programs link it; packages hold shared libraries and modules, so there is no latebind.toml to write"
 _RECIPES = f"{DOCS}/howto/other-builds.md"
 _RUNS = "runs the project's own build in a temporary folder"
 _DOWNLOAD = "To let the project download its dependencies: latebind adopt --download"
@@ -209,6 +211,10 @@ def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
     if not configured.links:
         titles = ", ".join(runtime.title for runtime in presets().values() if runtime.stub)
         return Adoption(lines=(f"{root.name}: CMake links none of these: {titles}",), ends=(_BUILD,))
+    if not any(link.kind in PACKED for link in configured.links):
+        is_late, lines = try_programs(root, scratch / "trial", configured.links)
+        ends = (*lines, advise_programs(configured.links)) if is_late else (*lines, f"recipes: {_RECIPES}")
+        return Adoption(lines=(*facts, _PROGRAMS), ends=ends)
     latebind = "latebind" if root == Path.cwd() else f"latebind -C {root}"
     pack = f"next: {latebind} pack"
     if (root / FILE_NAME).is_file():

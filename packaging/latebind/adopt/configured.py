@@ -94,7 +94,7 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
     host = target(host_rid())
     sources = [path for path in root.rglob("*") if path.suffix in (".cc", ".cpp", ".cxx")]
     compiler = toolchain(installers_toolchain("zig", host, sources, is_sdist=True), host)
-    stubs = {name: _make_stub(name, preset, compiler, scratch) for name, preset in presets().items() if preset.stub}
+    stubs = {name: make_stub(name, preset, compiler, scratch) for name, preset in presets().items() if preset.stub}
     tree = scratch / "tree"
     request_replies(tree)
     trace = tree.with_suffix(_TRACE)
@@ -145,7 +145,7 @@ def _read_definitions(root: Path) -> dict[str, str]:
     return {name: cmake_value(value) for name, value in values.items()}
 
 
-def _make_stub(name: str, preset: RuntimePreset, compiler: Toolchain, scratch: Path) -> Path:
+def make_stub(name: str, preset: RuntimePreset, compiler: Toolchain, scratch: Path) -> Path:
     """The folder with the stub of a runtime."""
     host = target(host_rid())
     source, _ = stub_source(RuntimeUse(preset=name, minimum=preset.floor, drop_in=True), scratch)

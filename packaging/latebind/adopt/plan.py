@@ -43,12 +43,8 @@ def list_obstacles(configured: Configured) -> Iterator[str]:
         yield f"{place}: installs {file}, a copy of the runtime: remove this install()"
     for file in configured.outside:
         yield f"{file}: is compiled, but is outside of the project's folder: name a folder that contains it"
-    packed = [link for link in configured.links if link.kind in PACKED]
-    if configured.links and not packed:
-        first = configured.links[0]
-        yield f"{first.place}: {first.target} is a {first.kind}, but packages hold shared libraries and modules"
-    for link in packed:
-        if link.component is None:
+    for link in configured.links:
+        if link.component is None and link.kind in PACKED:
             yield f"{link.place}: nothing installs {link.target}: add install(TARGETS {link.target} COMPONENT NAME)"
 
 

@@ -1,0 +1,54 @@
+"""Builds a copy of a CMake project whose programs link a runtime, with the stub in its place, and looks at them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from latebind.adopt.configured import LIMIT, Link, make_stub
+from latebind.adopt.ownbuild import copy_project, first_error
+from latebind.adopt.product import read_product
+from latebind.backend.fileapi import list_targets, request_replies
+from latebind.backend.targets import host_rid, target
+from latebind.backend.toolchain import installers_toolchain, require, toolchain
+from latebind.system.log import LOG
+from latebind.system.run import run
+from latebind.tables.presets import preset
+
+
+def try_programs(root: Path, scratch: Path, links: Sequence[Link]) -> tuple[bool, tuple[str, ...]]:
+    """Whether all programs bind late that were built with CMAKE_PREFIX_PATH alone, and a line on each.
+
+    `scratch` is a folder in which the copy is built.
+    """
+    copy, tree, host = copy_project(root, scratch / "project"), scratch / "tree", target(host_rid())
+    compiler = toolchain(installers_toolchain("zig", host, [], is_sdist=True), host)
+    prefixes = [make_stub(name, preset(name), compiler, scratch) for name in sorted({link.runtime for link in links})]
+    programs = sorted({link.target for link in links})
+    cmake = require("cmake")
+    request_replies(tree)
+    steps: list[list[str | Path]] = [
+        [cmake, "-S", copy, "-B", tree, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={require('ninja')}"],
+        [cmake, "--build", tree, "--target", *programs],
+    ]
+    prefix = os.pathsep.join([*map(str, prefixes), *filter(None, [os.environ.get("CMAKE_PREFIX_PATH")])])
+    for argv in steps:
+        with LOG.step("building the programs with the stub", "built the programs with the stub"):
+            ended = run(argv, cwd=scratch, env={**os.environ, "CMAKE_PREFIX_PATH": prefix}, timeout=LIMIT, check=False)
+        if ended.returncode:
+            error = first_error(ended.output).replace(f"{copy}/", "")
+            return False, (f"left: with the stub in CMAKE_PREFIX_PATH the build fails: {error}",)
+    files = {each["name"]: tree / each["artifacts"][0]["path"] for each in list_targets(tree) if "artifacts" in each}
+    rows = [(name, read_product(files[name])) for name in programs]
+    linking = tuple(f"left: {name}: {line}" for name, product in rows for line in product.describe())
+    late = (f"tried: {name} binds {' and '.join(each.title for each in product.bound)} late" for name, product in rows)
+    return not linking, linking or tuple(late)
+
+
+def advise_programs(links: Sequence[Link]) -> str:
+    """What to do with the project's own build."""
+    runtimes = sorted({link.runtime for link in links})
+    stubs = "; ".join(f"latebind stub {name} --output stubs" for name in runtimes)
+    place = f"$PWD/stubs/{host_rid()}${{CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}}"
+    return f"next: {stubs}; export CMAKE_PREFIX_PATH={place}; build again from scratch"
