@@ -69,3 +69,43 @@ def test_a_cpython_that_is_not_installed_keeps_only_what_it_would_run_from_runni
 )
 def test_options_that_would_do_nothing_are_refused(latebind, only, options):
     assert_refused(latebind("verify", *only, *options), f"{options[0]} would have no effect with {only[0]}")
+
+
+ADDON = """\
+[project]
+name = "addon"
+version = "1.0.0"
+license = "MIT"
+authors = ["A"]
+[native]
+source = "native"
+build = "external"
+[[runtime]]
+preset = "portaudio"
+minimum = "19.6"
+drop_in = true
+[targets]
+include = ["linux-x64"]
+[package.addon]
+component = "addon"
+runtime = "portaudio"
+exports = ["addon_version"]
+npm = { name = "addon", source = "npm" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("verify", "says"),
+    [
+        ('[verify]\nnode = "verify/node"\n', "; verify.node is set, but no npm package is known to have PortAudio\n"),
+        ("", "there is nothing to verify\nhelp: Wheels need verify.python, "),
+    ],
+)
+def test_that_nothing_can_be_verified_has_its_reason(latebind, tmp_path, verify, says):
+    for folder in ("native", "npm", "verify/node"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "npm/index.cjs").write_text("module.exports = {};")
+    (tmp_path / "LICENSE").write_text("MIT")
+    (tmp_path / "verify/node/package.json").write_text('{"name": "consumer", "version": "1.0.0", "main": "main.js"}')
+    (tmp_path / "latebind.toml").write_text(ADDON + verify)
+    assert_refused(latebind("-C", tmp_path, "verify", "--list"), says)

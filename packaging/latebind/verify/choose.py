@@ -10,6 +10,7 @@ from pathlib import Path
 
 from latebind.backend.targets import Rid, host_rid
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
+from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.errors import InputError, NotRun
 from latebind.system.emulation import find_emulator
@@ -19,10 +20,16 @@ from latebind.text import plural
 from latebind.verify.cases.expand import Extent, expand_cases, list_lines, move_lines, questions
 from latebind.verify.cases.scenarios import refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import in_shard, is_selected
-from latebind.verify.declared import ConfiguredCase, find_consumer, find_registry
+from latebind.verify.declared import ConfiguredCase, find_consumer, find_registry, find_wanted
 from latebind.verify.run.index import ask, describe_older_latest
 from latebind.verify.run.installers import Installer, installer
 from latebind.verify.run.machine import Machine, host_machine
+
+_NEEDS = (
+    "Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, JARs verify.java, "
+    "SDK archives verify.sdk."
+)
+_TRY_YOURSELF = "Try these packages with your own tests, on a system that has the runtime: latebind cannot install it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +100,9 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
         LOG.say(note)
     cases = expand_cases(lines, answers)
     if not cases:
-        raise InputError(
-            "there is nothing to verify",
-            where=config.file.name,
-            advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, "
-            "JARs verify.java, SDK archives verify.sdk.",
-        )
+        unsupplied = _list_unsupplied(config)
+        text = "; ".join(["there is nothing to verify", *unsupplied])
+        raise InputError(text, where=config.file.name, advice=_TRY_YOURSELF if unsupplied else _NEEDS)
     selected = tuple(
         configured
         for configured in cases
@@ -108,6 +112,16 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
         shown = ", ".join(map(repr, request.patterns))
         raise InputError(f"no test case matches {shown}", where="-k", advice="List them all: latebind verify --list.")
     return ChosenCases(request=request, cases=selected, tool=tool, pythons=pythons, folder=folder)
+
+
+def _list_unsupplied(config: Config) -> list[str]:
+    """The consumers that a project has a program for, but for which nobody is known to supply its runtime."""
+    return [
+        f"verify.{consumer.program} is set, but no {consumer.kind} package is known to have {runtime.traits.title}"
+        for runtime in config.document.runtime
+        for name, consumer in find_wanted(config, runtime).items()
+        if consumer.program and name == consumer.names[0] and not consumer.find_runtime(runtime)
+    ]
 
 
 def _extent(request: Request, minor: str, others: tuple[str, ...] = ()) -> Extent:
