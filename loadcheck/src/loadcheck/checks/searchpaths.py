@@ -268,8 +268,8 @@ def _fix_search(file: File, image: Image, supply: Supply) -> str:
         return f"Call os.add_dll_directory() with the folder {folder} of site-packages before the import."
     start = "$ORIGIN" if image.format == "elf" else "@loader_path"
     path = f"{start}/{posixpath.relpath(folder or '.', _place(file.folder) or '.')}"
-    tool = f"patchelf --set-rpath '{path}'" if image.format == "elf" else f"install_name_tool -add_rpath {path}"
-    return f"Set INSTALL_RPATH to {path}, the library's folder, or run {tool} {file.base}."
+    elf, macho = f"patchelf --set-rpath '{path}' {file.base}", f"install_name_tool -add_rpath {path} {file.base}"
+    return f"Set INSTALL_RPATH to {path}, the library's folder: {elf if image.format == 'elf' else macho}"
 
 
 def _is_of_java(package: Contents, file: File, holder: str) -> bool:
