@@ -265,6 +265,19 @@ def test_a_search_path_that_misses_the_folder_of_a_requirement_ends_the_import(i
     assert audit(module(advised), "LB114") == []
 
 
+def test_another_module_may_have_loaded_the_library_by_what_it_imports(index, bench, odd):
+    index.add("acme", {"acme/lib/libodd.so.3": odd})
+    needed = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    source = "extern int odd(void);\nvoid *PyInit__core(void) { odd(); return 0; }\n"
+    core = bench.compiler.library(source, needed).read_bytes()
+    other = bench.compiler.library("void *PyInit__other(void) { return 0; }\n").read_bytes()
+    code = {"latenn/__init__.py": b"from . import _other, _core\n"}
+    files = {"latenn/_core.abi3.so": core, "latenn/_other.abi3.so": other, **code}
+    paths = bench.wheel(files, metadata="Requires-Dist: acme\n", tag="cp39-abi3-manylinux_2_28_x86_64")
+
+    assert audit(paths, "LB114") == [("warning", MISPLACED)]
+
+
 @pytest.mark.parametrize(
     "code",
     [

@@ -147,7 +147,8 @@ def library_not_installed(package: Contents) -> Hits:
     those of most Linux systems do not count, nor do those that this machine's loader finds elsewhere.
 
     On Linux and macOS, a library in a folder that nothing searches is not found, either. Python code of the
-    distribution may load it first by importing another package, so that nothing is reported where it imports one.
+    distribution may load it first by importing another package, so that nothing is reported where it imports one, and
+    other compiled modules of it may, too, so that the finding is a warning then.
 
     A package cannot show what a system has, and a part of it may be optional: so this is a warning. It is an error if
     the file is for this machine, import statements that always run lead from a name of the distribution to it, and no
@@ -173,7 +174,9 @@ def library_not_installed(package: Contents) -> Hits:
                 if not paths or _may_find(package, installed, file, name, paths):
                     continue
                 where = f"is installed as {paths[0]}, where the loader does not search"
-            broken = _find_broken(package, installed, file, image, name)
+            is_alone = package.modules & installed.files <= package.users_of(file.name)
+            is_sure = base not in present or is_alone  # other modules import what no code shows
+            broken = _find_broken(package, installed, file, image, name) if is_sure else ""
             yield Hit(
                 cause=name,
                 message=f"{installed} needs {name}, which {where}"

@@ -191,7 +191,8 @@ def library_not_searched(package: Contents, file: File, image: Image, policy: Po
     install --user` puts a DLL from `.data/data`.
 
     With `--resolve`, a library that a requirement installs counts, too: Python code of the package may load it first
-    by importing another package, so that nothing is reported where it imports one or opens libraries.
+    by importing another package, so that nothing is reported where it imports one or opens libraries. Compiled modules
+    may import one, too, so that the finding is an error only if the package has no other module.
     """
     yield from _judge_opened(package, file)
     yield from _judge_supplied(package, file, image, policy)
@@ -239,7 +240,8 @@ def _judge_supplied(package: Contents, file: File, image: Image, policy: Policy)
         users = [each for each in package.images if name in each[1].needed]
         if any(folders & list_folders(package, *user, name) for user in users) or may_import_first(package):
             continue
-        failing = list_failing(package, file, image, name)
+        is_alone = package.modules <= package.users_of(file.name)  # other modules import what no code shows
+        failing = list_failing(package, file, image, name) if is_alone else []
         loss = f"; import {first(failing)} fails" if failing else ""
         paths = [f"{table} {path}" for table, entries in search_paths(image) for path in entries]
         yield Hit(
