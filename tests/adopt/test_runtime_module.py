@@ -238,7 +238,7 @@ def test_nothing_is_opened_if_the_variable_names_a_library(tmp_path, monkeypatch
     assert loaded == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: it reads /proc")
 @pytest.mark.parametrize("name", [LIBRARY, "libonnxruntime.so.1", "libonnxruntime.so.1.99.0"])
 def test_nothing_is_opened_beside_a_copy_that_is_loaded(tmp_path, monkeypatch, loaded, name):
     put_library(tmp_path / "installed")
@@ -253,7 +253,7 @@ def test_nothing_is_opened_beside_a_copy_that_is_loaded(tmp_path, monkeypatch, l
     assert loaded, "it is no longer mapped"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems' loaders refuse it")
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: the loaders of other systems refuse it")
 @pytest.mark.parametrize("cut", [-1, 100_000, 4096])
 def test_a_library_that_was_cut_off_is_a_warning_and_not_the_end(tmp_path, monkeypatch, loaded, cut):
     put_library(tmp_path)
