@@ -171,7 +171,9 @@ class Contents:
 
     def subject(self, inner: str = "") -> str:
         """`package-file!inner/path`; the path alone for a bare binary."""
-        if self.kind in ("binary", "folder", "environment"):
+        if self.kind == "binary":
+            return self.path.as_posix()
+        if self.kind in ("folder", "environment"):
             return posixpath.join(self.path.as_posix(), inner) if inner else self.path.as_posix()
         return f"{self.path.name}!{inner}" if inner else self.path.name
 

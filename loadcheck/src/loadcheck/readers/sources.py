@@ -33,9 +33,9 @@ class _Bare(Source):
     """A native binary outside of packages."""
 
     def files(self) -> Iterator[Raw]:
-        """The binary itself, under the empty name."""
+        """The binary itself, under its own name, which may say who loads it: addon.node."""
         status = self._path.stat()
-        yield Raw(name="", size=status.st_size, mode=status.st_mode, blocks=partial(_blocks, self._path))
+        yield Raw(name=self._path.name, size=status.st_size, mode=status.st_mode, blocks=partial(_blocks, self._path))
 
 
 class _Folder(Source):
