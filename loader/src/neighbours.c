@@ -82,7 +82,10 @@ static void lb_try_each(lb_search* search, const char* parent, const char* patte
   lb_names_clear(&list);
 }
 
-/* The site-packages below a prefix: lib/python3.12/site-packages, or Lib/site-packages on Windows. Takes `prefix`. */
+/*
+ * The site-packages below a prefix: lib/python3.12/site-packages, or Lib/site-packages on Windows. Then the prefix, where
+ * some wheels have their libraries. Takes `prefix`.
+ */
 static void lb_try_sites(lb_search* search, char* prefix, const char* below) {
   char* parent = prefix ? lb_os_join(prefix, "lib") : NULL;
   char* site = parent ? lb_os_join(parent, "site-packages") : NULL;
@@ -92,7 +95,7 @@ static void lb_try_sites(lb_search* search, char* prefix, const char* below) {
   }
   lb_free(site);
   lb_free(parent);
-  lb_free(prefix);
+  lb_try_below(search, prefix, below);
 }
 
 /* What the npm package `npm` has for this platform, in a folder where Node.js would find it: napi-v6/linux/x64. */

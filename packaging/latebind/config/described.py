@@ -68,13 +68,20 @@ _FILES = {
 _NO_FUNCTION = "is not the name of a C function"
 
 
-class DescribedPython(Table, frozen=True):
+class DescribedPython(Table, frozen=True, kw_only=True):
     """The wheels that supply the runtime."""
 
     folder: Annotated[
         str | tuple[str, ...],
         Meta(description="Folder of the library below site-packages, such as thing/lib. A list if systems differ."),
-    ]
+    ] = ()
+    prefix: Annotated[
+        str | tuple[str, ...],
+        Meta(
+            description="Folder of the library below Python's own (sys.prefix) instead, as of tbb and mkl: lib. A list "
+            "if systems differ."
+        ),
+    ] = ()
     extras: Annotated[
         dict[str, str],
         Meta(description='Distribution that each extra installs, the default first: { cpu = "thing" }.'),
@@ -82,8 +89,13 @@ class DescribedPython(Table, frozen=True):
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """All folders."""
+        """All folders below site-packages."""
         return (self.folder,) if isinstance(self.folder, str) else self.folder
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """All folders below Python's own."""
+        return (self.prefix,) if isinstance(self.prefix, str) else self.prefix
 
 
 class DescribedVariant(Table, frozen=True, kw_only=True):
@@ -383,9 +395,14 @@ def _join(supplies: Sequence[DescribedPython], minimums: dict[str, str]) -> Pyth
     if not supplies:
         return NO_PYTHON
     folders = tuple(dict.fromkeys(folder for supply in supplies for folder in supply.folders))
+    prefixes = tuple(dict.fromkeys(folder for supply in supplies for folder in supply.prefixes))
     extras = {extra: name for supply in reversed(supplies) for extra, name in reversed(supply.extras.items())}
     return PythonSupply(
-        folder=folders[0], more_folders=folders[1:], extras=dict(reversed(extras.items())), minimums=minimums
+        folder="".join(folders[:1]),
+        more_folders=folders[1:],
+        prefix=prefixes,
+        extras=dict(reversed(extras.items())),
+        minimums=minimums,
     )
 
 
@@ -583,11 +600,16 @@ def _supply_problems(described: DescribedRuntime | DescribedVariant) -> Iterator
             text = "no wheel supplies the runtime, and there is no advice on how to get it"
             yield ("python",), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }, or advice.'
         return
-    for folder in described.python.folders or ("",):
-        path = PurePosixPath(folder)
-        if not folder or path.is_absolute() or ".." in path.parts or set("\\;") & set(folder):
-            text = f"{folder!r} is not a folder below site-packages"
-            yield ("python", "folder"), text, 'Write where the wheel has the library: "thing/lib".'
+    python = described.python
+    for key, place, folders in (
+        ("folder", "site-packages", python.folders or (() if python.prefixes else ("",))),
+        ("prefix", "Python's own", python.prefixes),
+    ):
+        for folder in folders:
+            path = PurePosixPath(folder)
+            if not folder or path.is_absolute() or ".." in path.parts or set("\\;") & set(folder):
+                text = f"{folder!r} is not a folder below {place}"
+                yield ("python", key), text, 'Write where the wheel has the library: "thing/lib".'
     if not described.python.extras:
         yield ("python", "extras"), "no distribution supplies the runtime", 'Name one: extras = { cpu = "thing" }.'
     for extra, distribution in described.python.extras.items():

@@ -377,13 +377,13 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
         "stub_table.h",
         name=runtime.name,
         title=runtime.title,
-        below=";".join(runtime.python.folders),
+        below=";".join([*runtime.python.folders, *runtime.python.prefix]),
         roots=";".join(runtime.roots),
         npm=runtime.npm,
         nuget=next(iter(runtime.nuget.ids), ""),
         flags=" | ".join(flags) or "0",
         longest=str(stub.longest_text if stub else LONGEST_TEXT),
-        short=_shorten(runtime.title, runtime.name, stub.longest_text if stub else LONGEST_TEXT),
+        short=runtime.short_text,
         linked=str(int(bool(stub and stub.symbols == "linked"))),
         functions=next(iter(lists.values())) if is_same else "\n".join([*parts, "#endif"]),
         texts=" \\\n".join(texts),
@@ -398,13 +398,6 @@ def _list_rows(since: Mapping[str, str], failures: Mapping[str, int | str]) -> s
     ]
     count = f"#define LB_TRAMPOLINE_COUNT {len(since)}"
     return " \\\n".join([f"{count}\n#define LB_STUB_FUNCTIONS(row)", *rows])
-
-
-def _shorten(title: str, name: str, longest: int) -> str:
-    """What a function that returns a text gives in place of a message that is too long."""
-    what = f"{title} is not available"
-    longer = f"{what}: see lb_{name}_message()"
-    return longer if len(longer) <= longest else what[:longest]
 
 
 def _failure(name: str, failures: Mapping[str, int | str]) -> str:

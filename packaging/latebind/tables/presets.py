@@ -56,6 +56,8 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     extras: dict[str, str]
     more_folders: tuple[str, ...] = ()
     """Those of other systems and variants."""
+    prefix: tuple[str, ...] = ()
+    """The folders below Python's own (sys.prefix) into which distributions such as tbb install it."""
     minimums: dict[str, str] = {}
     """The oldest suitable version of a distribution that supplies a variant."""
     targets: dict[str, tuple[str, ...]] = {}
@@ -276,6 +278,14 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         """Those with a wildcard, which are tried in folders."""
         return join_names(self.files.values(), lambda name: "*" in name)
 
+    @property
+    def short_text(self) -> str:
+        """What a stub's function that returns a text gives in place of a message that is too long."""
+        longest = self.stub.longest_text if self.stub else LONGEST_TEXT
+        what = f"{self.title} is not available"
+        longer = f"{what}: see lb_{self.name}_message()"
+        return longer if len(longer) <= longest else what[:longest]
+
     def plain_name(self, system: System) -> str:
         """The file name without a version or an addition of a supplier: the shortest."""
         names: tuple[str, ...] = getattr(self.names, system)
@@ -287,7 +297,8 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     def list_prefix_folders(self, system: System) -> tuple[str, ...]:
         """Where suppliers put the library below Python's prefix."""
-        return tuple(dict.fromkeys(files.prefix[system] for files in self.files.values() if system in files.prefix))
+        found = [files.prefix[system] for files in self.files.values() if system in files.prefix]
+        return tuple(dict.fromkeys([*self.python.prefix, *found]))
 
 
 class FunctionTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

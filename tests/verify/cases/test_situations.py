@@ -32,7 +32,11 @@ def library(tmp_path_factory):
 
 def test_halves_noughts_and_texts(library):
     data = library.read_bytes()
-    assert spoil.truncate(data) == data[: len(data) // 2]
+    cut = spoil.truncate(data)
+    assert data.startswith(cut)
+    assert 64 < len(cut) <= len(data) // 2
+    assert spoil.truncate(data + bytes(len(data) * 8)) == cut  # what is not loaded, such as names for debuggers
+    assert spoil.truncate(b"MZ" + bytes(98)) == b"MZ" + bytes(48)
     assert len(spoil.corrupt(data)) == len(data)
     assert not spoil.corrupt(data).startswith(b"\x7fELF")
     assert spoil.text(data).startswith(b"This is not a library")

@@ -25,7 +25,7 @@ from latebind.system.run import run
 from latebind.text import ending
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.installers import consumer_environment, installer_environment
-from latebind.verify.run.shared import Environment, empty_environment, runtime_libraries
+from latebind.verify.run.shared import Environment, empty_environment, list_files, runtime_libraries
 from loadcheck.facts import ZipReader
 
 if TYPE_CHECKING:
@@ -173,10 +173,16 @@ def _replace_runtime(trial: Trial, environment: Environment) -> None:
 
 
 def _uninstall(environment: Environment, names: Sequence[str], log: Path) -> None:
-    """Uninstall distributions as a user would. Raises LatebindError if one is still there."""
-    tool = environment.installer
+    """Uninstall distributions as a user would. Raises LatebindError if one is still there.
+
+    With --target, uv leaves what RECORD has outside of site-packages, such as tbb's library in lib/.
+    """
+    tool, files = environment.installer, list(list_files(environment.site, names))
     argv: list[str | Path] = [tool.uv, "pip", "uninstall", "--python", sys.executable, "--target"]
     run([*argv, environment.site, *names], env=installer_environment(tool.home), log=log)
+    for file in files:
+        if file.is_relative_to(environment.root):
+            file.unlink(missing_ok=True)
     if remaining := sorted(environment.list_distributions() & set(names)):
         raise LatebindError(f"{remaining[0]} is still there after uv uninstalled it")
 

@@ -6,6 +6,7 @@ They only make files below the trial's own folder.
 from __future__ import annotations
 
 import shutil
+import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -31,8 +32,18 @@ _TEXT = b"This is not a library.\n"
 
 
 def truncate(data: bytes) -> bytes:
-    """The first half, as after an interrupted download."""
-    return data[: len(data) // 2]
+    """The first half of what is loaded, as after an interrupted download."""
+    return data[: _measure_loaded(data) // 2]
+
+
+def _measure_loaded(data: bytes) -> int:
+    """How many bytes of an ELF file are loaded (elf(5), PT_LOAD): most of tbb's are for debuggers. All of others."""
+    if data[:5] != b"\x7fELF\2":
+        return len(data)
+    (start,) = struct.unpack_from("<Q", data, 32)
+    width, count = struct.unpack_from("<HH", data, 54)
+    parts = [struct.unpack_from("<IIQQQQ", data, start + width * index) for index in range(count)]
+    return max([offset + size for kind, _, offset, _, _, size in parts if kind == 1], default=len(data))
 
 
 def corrupt(data: bytes) -> bytes:

@@ -6,6 +6,7 @@ import csv
 import fnmatch
 import hashlib
 import json
+import os
 import shutil
 import sys
 import threading
@@ -27,7 +28,7 @@ from latebind.text import DOCS, decisive_line, ending
 from latebind.verify.run.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from latebind.backend.targets import Rid
     from latebind.config.runtime import RuntimeUse
@@ -300,25 +301,41 @@ def runtime_libraries(runtime: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
     """
     preset = runtime.traits
     globs = preset.list_files(target(rid).system)
-    folders = [folder for below in preset.python.folders if (folder := site / below).exists()]
-    if not folders:
-        raise InputError(f"{preset.title} was not installed", where=str(site / preset.python.folder))
+    python = preset.python
+    folders = [folder for below in python.folders if (folder := site / below).exists()]
+    if not folders and not python.prefix:
+        raise InputError(f"{preset.title} was not installed", where=str(site / python.folder))
     files = [path for folder in folders for path in sorted(folder.glob("*"))]
+    files += list_files(site, python.extras.values()) if python.prefix else []
     libraries = [path for path in files if any(fnmatch.fnmatch(path.name, glob) for glob in globs)]
     if not libraries:
-        raise InputError(f"{preset.title} is installed without a shared library", where=str(folders[0]))
+        text = f"{preset.title} is installed without a shared library"
+        raise InputError(text, where=str(folders[0] if folders else site))
     return libraries
+
+
+def list_files(site: Path, distributions: Iterable[str]) -> Iterator[Path]:
+    """The files of some distributions, wherever installers put them: each notes that in RECORD."""
+    names = set(map(canonicalize_name, distributions))
+    for metadata in sorted(site.glob("*.dist-info")):
+        if canonicalize_name(metadata.name.partition("-")[0]) in names and (metadata / "RECORD").is_file():
+            for name in _read_record(metadata / "RECORD"):
+                yield Path(os.path.normpath(site / name))
 
 
 def _list_compiled(record: Path, tag: str) -> Iterator[Path]:
     """Where Python puts the byte-code of a distribution's modules, in site-packages."""
     if not record.is_file():
         return
-    with record.open(encoding="utf-8", newline="") as file:
-        names = [Path(row[0]) for row in csv.reader(file) if row]
-    for name in names:
+    for name in _read_record(record):
         if name.suffix == ".py" and not name.is_absolute() and ".." not in name.parts:
             yield name.parent / "__pycache__" / f"{name.stem}.{tag}.pyc"
+
+
+def _read_record(file: Path) -> list[Path]:
+    """The files of a distribution, from site-packages."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        return [Path(row[0]) for row in csv.reader(lines) if row]
 
 
 def hash_parts(*parts: str) -> str:

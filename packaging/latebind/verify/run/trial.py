@@ -176,6 +176,7 @@ class Trial:
             "installed": installed,
             "fix": fix,
             "install": install,
+            "short": preset.short_text if preset.stub and "message" in preset.stub.failures.values() else "",
             **self.situation.values,
         }
 
@@ -183,6 +184,8 @@ class Trial:
         """The runtime versions that may be bound; () for any: other distributions have their own numbers."""
         has_variants = self.bound_runtime is not None and bool(self.bound_runtime.traits.variants)
         if self._is_other_distribution and not has_variants:
+            return ()
+        if self.bound_runtime is not None and not self.bound_runtime.traits.has_version:
             return ()
         return self.situation.binds or (self.case.version,)
 

@@ -2,7 +2,7 @@
 
 Python puts "" at the beginning of sys.path for `python -c` and at its prompt: files in the working folder, which may be
 anyone's, would decide which code is imported and which library is loaded. Every other folder is one that Python itself
-imports from.
+imports from. So is a relative one that this package came from: vendor/, for instance.
 """
 
 from __future__ import annotations
@@ -10,6 +10,12 @@ from __future__ import annotations
 import os
 import sys
 from importlib import metadata
+
+_OWN = os.path.normpath(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120
+try:
+    _START = os.getcwd()  # noqa: PTH109
+except OSError:  # it was removed
+    _START = ""
 
 
 def find_package(name: str) -> list[str]:
@@ -36,4 +42,12 @@ def list_entry_points(group: str) -> list[metadata.EntryPoint]:
 
 
 def _list_folders() -> list[str]:
-    return [folder for folder in sys.path if os.path.isabs(folder)]  # noqa: PTH117  # on the way of every load
+    return list(filter(None, map(_find_folder, sys.path)))
+
+
+def _find_folder(entry: str) -> str:
+    """An entry of sys.path as an absolute path, if it is one, or if this package came from there; "" for others."""
+    if os.path.isabs(entry):  # noqa: PTH117  # on the way of every load
+        return entry
+    place = os.path.normpath(os.path.join(_START, entry))  # noqa: PTH118
+    return place if _START and place == _OWN else ""

@@ -36,6 +36,19 @@ _BELOW_PREFIX: dict[str, list[str]] = {
 _SYSTEM = sys.platform if sys.platform in _FILES else "linux"
 
 
+def _find_own() -> str:
+    """The folder on sys.path that this module came from, as Python made it absolute; "" if it came from elsewhere."""
+    file = Path(globals().get("__file__") or "")
+    depth = len(__package__.split(".")) if __package__ else 0
+    return os.path.normpath(file.parents[depth]) if file.is_absolute() and len(file.parents) > depth else ""
+
+
+_OWN = _find_own()
+_START = ""
+with suppress(OSError):
+    _START = os.getcwd()  # noqa: PTH109
+
+
 class Runtime(NamedTuple):
     """What Python would import: its library ("" if there is none), the library's folder, and its distribution."""
 
@@ -72,7 +85,11 @@ def advice(runtime: Runtime | None) -> str:
 
 def explain(runtime: Runtime | None, minimum: str) -> str:
     """Why the Z3 that Python would import cannot be used, and what to do. "" if this is not the reason."""
-    if runtime is None or runtime.library:
+    if runtime is None:
+        places = [entry for entry in sys.path if not _find_entry(entry) and _has_package(entry)]
+        text = f"Python would import Z3 from {_show(places[0] or 'the working folder')}" if places else ""
+        return f"{text}, a relative entry of sys.path, where anything may be. Make it absolute" if places else ""
+    if runtime.library:
         return ""
     name = _show(f"{runtime.distribution} {runtime.version}".strip())
     archive = next((parent for parent in Path(runtime.folder).parents if parent.is_file()), None)
@@ -136,7 +153,7 @@ def _list_folders() -> Iterator[str]:
     found = [(package, below) for name, below in _FOLDERS for package in _list_packages(name)]
     yield from (str(package / below) for package, below in found)
     for prefix in dict.fromkeys((sys.prefix, sys.base_prefix)):
-        if any(Path(prefix) in package.parents for package, _ in found):
+        if not _FOLDERS or any(Path(prefix) in package.parents for package, _ in found):
             for folder in _BELOW_PREFIX[_SYSTEM]:
                 yield str(Path(prefix, folder))
 
@@ -164,7 +181,20 @@ def _read_metadata() -> tuple[str, str]:
 
 def _list_path() -> list[str]:
     """sys.path without the working folder and relative folders, where anything may be."""
-    return [entry for entry in sys.path if os.path.isabs(entry)]
+    return list(filter(None, map(_find_entry, sys.path)))
+
+
+def _find_entry(entry: str) -> str:
+    """An entry of sys.path as an absolute path, if it is one, or if this module came from there; "" for others."""
+    if os.path.isabs(entry):
+        return entry
+    place = os.path.normpath(os.path.join(_START, entry))  # noqa: PTH118
+    return place if _START and place == _OWN else ""
+
+
+def _has_package(entry: str) -> bool:
+    """Whether a folder has a package of Z3."""
+    return any(Path(_START, entry, package).is_dir() for package, _ in _FOLDERS)
 
 
 def _show_freezers() -> None:
