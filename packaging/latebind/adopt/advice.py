@@ -6,11 +6,12 @@ Nothing is kept between two runs: each looks at the project as it is, and says w
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from latebind.adopt.addon import BINDING, try_addon
 from latebind.adopt.configured import LIMIT, PACKED, configure
 from latebind.adopt.latebinding import Change, plan_changes, try_plan
 from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prepare_backend
@@ -18,6 +19,7 @@ from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import read_product
 from latebind.adopt.programs import advise_programs, try_programs
 from latebind.backend.targets import host_rid
+from latebind.backend.tree import is_generated, is_scratch
 from latebind.config.file import FILE_NAME
 from latebind.config.project import read_project
 from latebind.errors import BuildError, InputError, ToolError
@@ -27,7 +29,10 @@ from latebind.tables.presets import presets
 from latebind.text import DOCS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from latebind.adopt.latebinding import Plan
+    from latebind.adopt.ownbuild import Backend, Built
     from latebind.adopt.product import Product
     from latebind.tables.presets import RuntimePreset
 
@@ -92,10 +97,14 @@ def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...
         scratch = Path(folder).resolve()
         if (root / "pyproject.toml").is_file() or (root / "setup.py").is_file():
             LOG.say(_RUNS)
-            return _adopt_wheel(root, scratch, described)
+            return _adopt_tree(root, scratch, described, may_download=may_download)
         if (root / "CMakeLists.txt").is_file() and not described:
             LOG.say(f"{_RUNS}, CMake for at most {LIMIT / 60:.0f} minutes")
-            return _adopt_cmake(root, scratch, may_download=may_download)
+            found = _adopt_cmake(root, scratch, may_download=may_download)
+            return replace(found, lines=(*found.lines, *_list_unread(root, "CMakeLists.txt")))
+        if (root / BINDING).is_file():
+            LOG.say(_RUNS)
+            return _adopt_addon(root, scratch, described)
     section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
     if section:
         text = f"{root.name} makes no wheel itself, so build it, and name a library or program that comes out"
@@ -112,7 +121,8 @@ def _describe_package(path: Path, described: tuple[RuntimePreset, ...]) -> Adopt
     product, name = read_product(path, described), path.resolve().name
     if path.is_dir() and not product.contents.native:
         text = f"{name} has no native file, and no build system that latebind asks: build it, and name the result"
-        return Adoption(lines=(f"{text}: latebind adopt FILE",), ends=(f"recipes: {_RECIPES}",))
+        lines = (f"{text}: latebind adopt FILE", *_list_unread(path.resolve()))
+        return Adoption(lines=lines, ends=(f"recipes: {_RECIPES}",))
     return _describe_product(product, name)
 
 
@@ -121,7 +131,7 @@ def _describe_product(product: Product, name: str) -> Adoption:
     bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
     lines = [*product.describe(), *(f"{name}: binds {title} late, at the first call" for title in bound)]
     if bound and product.undefined:
-        lines += [f"{finding.subject.rpartition('!')[2]}: {finding.message}" for finding in product.undefined]
+        lines += [f"{product.name_file(finding)}: {finding.message}" for finding in product.undefined]
         described = [title for title in bound if title not in {runtime.title for runtime in presets().values()}]
         return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" or ".join(described)),) if described else ())
     if not lines:
@@ -156,11 +166,70 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
     )
 
 
-def _adopt_wheel(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -> Adoption:
-    """Build a project's wheel, and try what makes it bind late."""
+def _adopt_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -> Adoption:
+    """Have npm build a project's add-ons, and try what makes them bind late."""
+    addon = try_addon(root, scratch, described)
+    found = [_describe_product(product, name) for name, product in addon.products.items()]
+    lines = tuple(line for each in found for line in each.lines)
+    ends = (*addon.tried, *addon.advice, f"recipe: {_RECIPES}#node-gyp") if addon.tried else found[0].ends
+    return Adoption(lines=(*lines, *_list_unread(root)), ends=ends)
+
+
+def _adopt_tree(root: Path, scratch: Path, described: tuple[RuntimePreset, ...], *, may_download: bool) -> Adoption:
+    """Build a project's wheel, have CMake configure what is beside it, and say which other builds were not read."""
     first = scratch / "first"
     backend = prepare_backend(root, copy_project(root, first / "project"), scratch)
     built = build_wheel(backend, first / "project", first)
+    found = _adopt_wheel(root, scratch, backend, built, described)
+    read = {file for file in _OTHERS if _was_read(file, built)}
+    if built.unwatched:
+        unwatched = f"the build fails when it is asked what it does, so no line of it is named: {built.unwatched}"
+        found = replace(found, lines=(*found.lines, unwatched))
+    elif (root / "CMakeLists.txt").is_file() and "CMakeLists.txt" not in read and not described:
+        read.add("CMakeLists.txt")
+        found = _join(found, _adopt_beside(root, scratch / "beside", may_download=may_download))
+    return replace(found, lines=(*found.lines, *_list_unread(root, *read)))
+
+
+def _was_read(file: str, built: Built) -> bool:
+    """Whether a project's wheel was built from a file of a build system at its top."""
+    asked = {"CMakeLists.txt": built.source == built.root and built.targets, "meson.build": built.meson}
+    return bool({**asked, "Cargo.toml": built.crates}.get(file))
+
+
+def _adopt_beside(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
+    """What CMake says of a project whose wheel does not need it."""
+    scratch.mkdir()
+    try:
+        return _adopt_cmake(root, scratch, may_download=may_download)
+    except (InputError, BuildError, ToolError) as error:
+        return Adoption(lines=(f"CMakeLists.txt: {error.message}",), ends=tuple(filter(None, [error.advice])))
+
+
+def _join(wheel: Adoption, beside: Adoption) -> Adoption:
+    """What was found in a wheel and in what CMake builds beside it; one of them has a plan: the wheel's, if both do."""
+    first, second = (wheel, beside) if wheel.plan or not beside.plan else (beside, wheel)
+    return replace(first, lines=(*wheel.lines, *beside.lines), ends=(*second.ends, *first.ends))
+
+
+def _list_unread(root: Path, *read: str) -> Iterator[str]:
+    """A line on the files of build systems that were not read: those at the top, and those of folders below."""
+    names = (*_OTHERS, "pyproject.toml", "setup.py")
+    top = [name for name in names if (root / name).is_file()]
+    below = [
+        path.relative_to(root).as_posix()
+        for name in names
+        for path in sorted(root.glob(f"*/{name}"))
+        if name not in top and not is_scratch(path.parent.name) and not is_generated(path.parent)
+    ]
+    if others := [*(name for name in top if name in _OTHERS and name not in read), *below]:
+        yield f"not read: {', '.join(others)}: name a folder, or what a build makes: latebind adopt PATH"
+
+
+def _adopt_wheel(
+    root: Path, scratch: Path, backend: Backend, built: Built, described: tuple[RuntimePreset, ...]
+) -> Adoption:
+    """Look at a project's wheel, and try what makes it bind late."""
     product = read_product(built.wheel, described)
     chosen = product.runtimes or product.bound
     if not chosen or chosen[0].name not in presets():

@@ -12,7 +12,7 @@ import re
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +48,13 @@ file(APPEND "{trees}" "${{CMAKE_BINARY_DIR}}\\n")
 _CMAKE = """\
 #!/bin/sh
 case "$1" in --build|--install|--version|--help*|--open|-E|-P) exec {cmake} "$@" ;; esac
+case " $* " in *" --trace"*) exec {cmake} "$@" ;; esac
 exec {cmake} "$@" {options}
 """
-"""A cmake that comes first on PATH, for setup.py files that start it themselves."""
+"""A cmake that comes first on PATH, for setup.py files that start it themselves.
+
+Who reads a trace of CMake gets the one that was asked for: Meson looks for dependencies in it.
+"""
 _ABSENT = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
 _SETUPTOOLS = "setuptools.build_meta:__legacy__"
 """The backend of a project that names none (PEP 517)."""
@@ -75,6 +79,8 @@ class Built:
     """Cargo's packages that link native libraries."""
     extensions: tuple[Mapping[str, Any], ...] = ()
     """setuptools' modules: the fields of each Extension, and `calls`, the lines that made it."""
+    unwatched: str = ""
+    """Why nothing was asked of CMake: what it printed when something was; "" otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,15 +151,27 @@ def copy_project(root: Path, to: Path) -> Path:
 
 
 def build_wheel(backend: Backend, root: Path, scratch: Path) -> Built:
-    """Build the wheel of a copy in the empty folder `scratch`. Raises BuildError with what the build printed."""
+    """Build the wheel of a copy in the empty folder `scratch`. Raises BuildError with what the build printed.
+
+    A build that fails while CMake is asked what it does is tried once more, in a copy of its own, and nothing is asked.
+    """
+    try:
+        return _build(backend, root, scratch)
+    except BuildError as error:
+        again = scratch / "unwatched"
+        copy = copy_project(root, again / "project")
+        try:
+            built = _build(backend, copy, again, is_watched=False)
+        except BuildError:
+            raise error from None
+        return replace(built, unwatched=error.message.splitlines()[-1].strip())
+
+
+def _build(backend: Backend, root: Path, scratch: Path, *, is_watched: bool = True) -> Built:
     probe, trace, trees, answer = (scratch / name for name in ("probe.cmake", "trace", "trees.txt", "modules.json"))
-    probe.write_text(_PROBE.format(trees=trees.as_posix()), "utf-8")
     meson = scratch / "meson"
     (scratch / "dist").mkdir()
-    options = [f"-C{probe}", *TRACE_OPTIONS, f"--trace-redirect={trace}"]
-    given = os.environ.get("CMAKE_ARGS", "")
-    env = {"CMAKE_ARGS": f"{given} {' '.join(options)}".strip(), "SKBUILD_BUILD_DIR": str(scratch / "cmake")}
-    env["PATH"] = _put_in_front(backend.path, options, scratch / "bin")
+    env = _watch(backend, scratch, probe, trace, trees) if is_watched else {}
     settings = {"build-dir": str(meson)} if backend.name == "mesonpy" else {}
     with LOG.step(f"building the wheel with {backend.name}", f"built the wheel with {backend.name}"):
         backend.call(root, "build", answer, scratch / "dist", msgspec.json.encode(settings).decode(), env=env)
@@ -169,6 +187,18 @@ def build_wheel(backend: Backend, root: Path, scratch: Path) -> Built:
         crates=build_crates(root).crates if backend.name == "maturin" and (root / "Cargo.toml").is_file() else (),
         extensions=tuple(msgspec.json.decode(answer.read_bytes())),
     )
+
+
+def _watch(backend: Backend, scratch: Path, probe: Path, trace: Path, trees: Path) -> dict[str, str]:
+    """The variables with which CMake writes a trace, and the folders of its trees into a file."""
+    probe.write_text(_PROBE.format(trees=trees.as_posix()), "utf-8")
+    options = [f"-C{probe}", *TRACE_OPTIONS, f"--trace-redirect={trace}"]
+    given = os.environ.get("CMAKE_ARGS", "")
+    return {
+        "CMAKE_ARGS": f"{given} {' '.join(options)}".strip(),
+        "SKBUILD_BUILD_DIR": str(scratch / "cmake"),
+        "PATH": _put_in_front(backend.path, options, scratch / "bin"),
+    }
 
 
 def _put_in_front(path: str, options: Sequence[str], folder: Path) -> str:

@@ -96,9 +96,14 @@ class Product:
 
     def describe(self) -> list[str]:
         """A line for each file and runtime that it links, is or opens; none if the package binds late."""
-        inner = {(finding.subject.rpartition("!")[2], finding.cause): finding for finding in reversed(self.findings)}
+        inner = {(self.name_file(finding), finding.cause): finding for finding in reversed(self.findings)}
         lines = (f"{name}: {finding.message}" for (name, _), finding in sorted(inner.items()))
         return [*lines, *self._list_opened()]
+
+    def name_file(self, finding: Finding) -> str:
+        """The file that a finding is about, from the package's top."""
+        is_alone = self.contents.kind == "binary"
+        return self.contents.path.name if is_alone else finding.subject.rpartition("!")[2]
 
     def _list_opened(self) -> Iterator[str]:
         """The calls in Python code that open a runtime's file in the package."""

@@ -1,0 +1,97 @@
+"""`latebind adopt` builds a Node.js add-on as npm does, and tries what it says to change in binding.gyp."""
+
+import pytest
+
+from tests.support.needs import require_programs
+from tests.support.running import assert_refused, assert_success, run_checked
+
+pytestmark = pytest.mark.builds
+
+LIBRARY = """int Pa_GetVersion(void) { return 1246720; }
+int Pa_Initialize(void) { return 0; }
+const char* Pa_GetErrorText(int e) { (void)e; return "Success"; }
+"""
+ADDON = """#include <node_api.h>
+int Pa_GetVersion(void);
+static napi_value init(napi_env env, napi_value exports) {
+  napi_value version;
+  napi_create_int32(env, Pa_GetVersion(), &version);
+  napi_set_named_property(env, exports, "version", version);
+  return exports;
+}
+NAPI_MODULE(NODE_GYP_MODULE_NAME, init)
+"""
+FILE = "<(module_root_dir)/lib/libportaudio.so.2"
+TARGET = '{{ "targets": [ {{ "target_name": "addon", "sources": ["addon.c"],\n  {more} }} ] }}\n'
+NEW = '"-lportaudio", "-lpthread", "-ldl"'
+
+
+@pytest.fixture
+def project(tmp_path):
+    require_programs("npm", "cc", "make")
+    root = tmp_path / "project"
+    (root / "lib").mkdir(parents=True)
+    (tmp_path / "p.c").write_text(LIBRARY)
+    file = root / "lib/libportaudio.so.2"
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{file.name}", tmp_path / "p.c", "-o", file)
+    (root / "lib/libportaudio.so").symlink_to(file.name)
+    (root / "addon.c").write_text(ADDON)
+    (root / "package.json").write_text('{"name": "addon", "version": "1.0.0", "gypfile": true}')
+    return root
+
+
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        (f'"link_settings": {{ "libraries": ["{FILE}"] }}', f'binding.gyp:2: write {NEW} in place of "{FILE}"'),
+        (
+            f"# sound\n  'libraries': ['-lm', '{FILE[:-2]}'], # by path\n",
+            f'binding.gyp:3: write {NEW} in place of "{FILE[:-2]}"',
+        ),
+        (
+            f'"conditions": [["OS==\'linux\'", {{ "libraries": ["{FILE}"] }}, {{ "libraries": ["x/portaudio.lib"] }}]]',
+            f'binding.gyp:2: write {NEW} in place of "{FILE}"',
+        ),
+        ('"libraries": ["-lportaudio", "-lpthread", "-ldl"]', ""),
+    ],
+    ids=["path", "other quotes", "condition", "name"],
+)
+def test_the_change_that_was_tried_is_printed_and_works(latebind, project, tmp_path, more, place):
+    (project / "binding.gyp").write_text(TARGET.format(more=more))
+    env = {"LIBRARY_PATH": str(project / "lib")}
+    before = (project / "binding.gyp").read_text()
+    lines = assert_success(latebind("adopt", project, env=env)).splitlines()
+    assert lines[0].startswith("addon.node: links libportaudio.so.2")
+    assert "tried: addon.node binds PortAudio late" in lines
+    assert [line for line in lines if line.startswith("binding.gyp")] == ([place] if place else [])
+    assert (project / "binding.gyp").read_text() == before
+    # What it says, by hand: the commands as they are printed.
+    if place:
+        new, _, old = place.partition(": write ")[2].partition(" in place of ")
+        (project / "binding.gyp").write_text(before.replace(old, new).replace(old.replace('"', "'"), new))
+    commands = [line.partition(": ")[2] for line in lines if line.startswith(("next: ", "then: "))]
+    prefix = "export npm_config_nodedir=/usr;"
+    run_checked("bash", "-ec", "\n".join([prefix, *commands]), cwd=project)
+    made = assert_success(latebind("adopt", project / "build/Release/addon.node"))
+    assert made.startswith("addon.node: binds PortAudio late")
+    assert "napi_" not in made
+
+
+def test_an_add_on_that_does_not_build_ends_with_its_compilers_words(latebind, project):
+    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lm"]'))
+    (project / "addon.c").write_text("int addon(void) { return absent; }\n")
+    assert_refused(latebind("adopt", project), "npm cannot build the add-on", "addon.c:1:", "NAME.node")
+
+
+def test_an_add_on_without_a_known_library_says_so(latebind, project):
+    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lm"]'))
+    (project / "addon.c").write_text(ADDON.replace("Pa_GetVersion()", "1"))
+    lines = assert_success(latebind("adopt", project)).splitlines()
+    assert lines[0] == "addon.node links and contains no library that latebind knows"
+
+
+def test_npm_that_is_missing_is_named(latebind, project, tmp_path):
+    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lm"]'))
+    ended = latebind("adopt", project, env={"PATH": str(tmp_path)})
+    assert_refused(ended, "npm is not on PATH", "Install Node.js with npm")
+    assert not (project / "build").exists()
