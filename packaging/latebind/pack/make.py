@@ -167,17 +167,20 @@ def _hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
 
 
 def inspect_dist(project: Project) -> Present:
-    """Compare dist/ with what packing the same targets again would make.
+    """Compare dist/ with what packing the same targets again would make, also those that the configuration lacks.
+
+    Whoever removed a target changed the configuration, so that every package is out of date.
 
     What a missing tool, such as the .NET SDK, keeps from being compared counts as current.
     """
     ledger, include = Ledger(project.dist), project.config.document.targets.include
     targets = tuple(rid for rid in include if rid in ledger.record.targets)
-    if not targets:
+    packed = (*targets, *(rid for rid in ledger.record.targets if rid not in include))
+    if not packed:
         return Present()
-    stages = [stage for rid in targets if (stage := open_stage(project.workdir / "stage" / rid)) is not None]
+    stages = [stage for rid in packed if (stage := open_stage(project.workdir / "stage" / rid)) is not None]
     return Present(
-        targets=targets,
+        targets=targets or packed,
         missing=tuple(rid for rid in include if rid not in targets),
         outdated=tuple(
             _list_outdated(ledger, _start_run(project, stages, project.dist, source_commit(project.config.file)))
