@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.IO;
+using System.Reflection;
 using System.Runtime.InteropServices;
 
 namespace Latenn
@@ -11,6 +12,12 @@ namespace Latenn
     /// </summary>
     internal static class HostDirectories
     {
+        private static readonly string[] Libraries =
+        {
+            "latenn_backend_onnxruntime", "latenn_backend_openvino", "latenn_backend_litert", "onnxruntime", "openvino_c",
+            "LiteRt",
+        };
+
         /// <summary>The portable runtime identifier of this process: "linux-x64".</summary>
         public static string RuntimeIdentifier
         {
@@ -35,12 +42,48 @@ namespace Latenn
                 foreach (string directory in listed.Split(Path.PathSeparator))
                     Add(found, directory);
             }
+            foreach (string directory in OfPlugin())
+                Add(found, directory);
             string application = AppContext.BaseDirectory ?? "";
             Add(found, application);
             if (application.Length > 0)
             {
                 foreach (string identifier in Identifiers())
                     Add(found, Path.Combine(application, "runtimes", identifier, "native"));
+            }
+            return found;
+        }
+
+        /// <summary>
+        /// Where .NET has the libraries of a plug-in that this assembly belongs to, by the deps.json files next to it. Asked
+        /// by reflection: .NET Standard lacks the resolver, which .NET has from .NET Core 3.0 on.
+        /// </summary>
+        private static IEnumerable<string> OfPlugin()
+        {
+            var found = new List<string>();
+            Type? resolver = Type.GetType("System.Runtime.Loader.AssemblyDependencyResolver, System.Runtime.Loader");
+            MethodInfo? resolve = resolver?.GetMethod("ResolveUnmanagedDllToPath");
+            string own = Path.GetDirectoryName(typeof(HostDirectories).Assembly.Location) ?? "";
+            string application = (AppContext.BaseDirectory ?? "").TrimEnd(Path.DirectorySeparatorChar);
+            if (resolver == null || resolve == null || own.Length == 0 || own == application)
+                return found;
+            const string Ending = ".deps.json";
+            foreach (string file in Directory.GetFiles(own, "*" + Ending))
+            {
+                try
+                {
+                    string assembly = file.Substring(0, file.Length - Ending.Length) + ".dll";
+                    object? component = Activator.CreateInstance(resolver, assembly);
+                    foreach (string name in Libraries)
+                    {
+                        if (resolve.Invoke(component, new object[] { name }) is string path)
+                            found.Add(Path.GetDirectoryName(path) ?? "");
+                    }
+                }
+                catch (TargetInvocationException)
+                {
+                    // The file is no component's, or this process was not started by .NET's own host.
+                }
             }
             return found;
         }

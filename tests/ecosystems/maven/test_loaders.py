@@ -1,0 +1,160 @@
+"""NativeLibrary beside JNA in class loaders of servers, and what it says of a temporary folder that it cannot use."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.ecosystems.maven.test_jar import pack_jar
+from tests.support.needs import require_programs
+from tests.support.running import run_checked, run_program
+
+JNA = Path("/usr/share/java/jna.jar")
+OURS, THEIRS = "io.github.acme.tiny.NativeLibrary", "com.sun.jna.Native"
+HOST = """
+import java.io.*;
+import java.net.*;
+import java.util.*;
+import java.util.jar.*;
+public class Main {
+  /** Has its files in memory, and gives them by URLs of its own kind, or as streams only. */
+  static class InMemory extends ClassLoader {
+    final Map<String, byte[]> files = new HashMap<>();
+    final boolean hasUrls;
+    InMemory(boolean hasUrls, String jar) throws Exception {
+      super(ClassLoader.getPlatformClassLoader());
+      this.hasUrls = hasUrls;
+      try (JarInputStream in = new JarInputStream(new FileInputStream(jar))) {
+        for (JarEntry entry; (entry = in.getNextJarEntry()) != null;) files.put(entry.getName(), in.readAllBytes());
+      }
+    }
+    @Override protected Class<?> findClass(String name) throws ClassNotFoundException {
+      byte[] data = files.get(name.replace('.', '/') + ".class");
+      if (data == null) throw new ClassNotFoundException(name);
+      return defineClass(name, data, 0, data.length);
+    }
+    @Override protected URL findResource(String name) {
+      if (!hasUrls || !files.containsKey(name)) return null;
+      URLStreamHandler handler = new URLStreamHandler() {
+        protected URLConnection openConnection(URL url) {
+          return new URLConnection(url) {
+            public void connect() {}
+            public InputStream getInputStream() throws IOException {
+              byte[] data = files.get(getURL().getPath().substring(1));
+              if (data == null) throw new FileNotFoundException(getURL().toString());
+              return new ByteArrayInputStream(data);
+            }
+          };
+        }
+      };
+      try { return new URL(null, "mem:/" + name, handler); } catch (MalformedURLException e) { throw new Error(e); }
+    }
+    @Override public InputStream getResourceAsStream(String name) {
+      byte[] data = files.get(name);
+      return data == null ? super.getResourceAsStream(name) : new ByteArrayInputStream(data);
+    }
+  }
+  public static void main(String[] words) throws Exception {
+    URL[] jar = {new File(words[1]).toURI().toURL()};
+    ClassLoader loader = words[0].equals("files") ? new URLClassLoader(jar, ClassLoader.getPlatformClassLoader())
+        : new InMemory(words[0].equals("urls"), words[1]);
+    Class<?> type = Class.forName(words[2], true, loader); // JNA loads its library by its initializer
+    if (words[2].startsWith("io.github")) type.getMethod("load").invoke(null);
+    System.out.println("works");
+  }
+}
+"""
+CLEANED = """
+import java.io.File;
+import java.nio.file.*;
+public class Main {
+  public static void main(String[] words) throws Exception {
+    Path first = io.github.acme.tiny.NativeLibrary.load();
+    for (File file : first.getParent().toFile().listFiles()) file.delete();
+    Files.delete(first.getParent());
+    DO
+    System.out.println(Files.size(io.github.other.tiny.NativeLibrary.load()) > 0);
+    System.out.println(Files.size(io.github.acme.tiny.NativeLibrary.path()) > 0);
+  }
+}
+"""
+LOAD = """
+public class Main {
+  public static void main(String[] words) {
+    System.out.println(io.github.acme.tiny.NativeLibrary.load());
+  }
+}
+"""
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def jars(tmp_path_factory):
+    """JARs of two packages."""
+    require_programs("java", "javac")
+    first, second = (tmp_path_factory.mktemp(name) for name in ("acme", "other"))
+    table = '\n[package.tiny.maven]\ngroup = "io.github.{}"\nname = "tiny"\n'
+    made = [pack_jar(folder, table.format(folder.name[:-1]))["jar"] for folder in (first, second)]
+    return [str(shutil.copy(jar, jar.with_name(f"{index}.jar"))) for index, jar in enumerate(made)]
+
+
+def compile_java(folder, text, jars):
+    (folder / "Main.java").write_text(text)
+    paths = os.pathsep.join([str(folder), *jars])
+    run_checked("javac", "-cp", paths, "-d", folder, folder / "Main.java")
+    return ["java", f"-Djava.io.tmpdir={folder}", "-cp", paths, "Main"]
+
+
+@pytest.mark.parametrize("kind", ["files", "urls", "streams"])
+def test_where_jna_works_our_class_does(jars, tmp_path, kind):
+    command = compile_java(tmp_path, HOST, [])
+    ours = run_program(*command, kind, jars[0], OURS)
+    assert ours.stdout == "works\n", ours.stderr
+    if JNA.is_file():
+        theirs = run_program(*command, kind, JNA, THEIRS)
+        assert theirs.stdout == "works\n", theirs.stderr
+
+
+@pytest.mark.parametrize(
+    "do",
+    [
+        "",
+        "Files.createDirectory(first.getParent());",
+        'Files.createSymbolicLink(first.getParent(), Path.of("/nowhere"));',
+        "Path there = Files.createDirectory(first.getParent()); new File(there.toString()).setWritable(true, false);",
+    ],
+    ids=["gone", "made again", "a link", "everybody may write"],
+)
+def test_a_folder_that_was_cleaned_is_made_again(jars, tmp_path, do):
+    command = compile_java(tmp_path, CLEANED.replace("DO", do), jars)
+    ended = run_program(*command)
+    assert ended.stdout == "true\ntrue\n", ended.stderr
+    made = [Path(path) for path in tmp_path.glob("latebind-*") if path.is_dir() and list(path.iterdir())]
+    assert made == []  # nothing was put into a folder that others may change
+
+
+@pytest.mark.parametrize(
+    ("options", "before", "says"),
+    [
+        ("noexec", "", "since no program may run from its file system (noexec): set -Djava.io.tmpdir"),
+        ("ro", "", "is on a read-only file system: set -Djava.io.tmpdir"),
+        ("size=64k", "head -c 65536 /dev/zero > FOLDER/fill;", "is full: set -Djava.io.tmpdir"),
+    ],
+)
+def test_a_temporary_folder_that_cannot_be_used_is_explained(jars, tmp_path, options, before, says):
+    command = compile_java(tmp_path, LOAD, jars[:1])
+    folder = tmp_path / "mounted"
+    folder.mkdir()
+    mount = f"mount --make-rprivate / && mount -t tmpfs -o {options} none {folder}"
+    if os.geteuid() or run_program("unshare", "-m", "sh", "-c", mount).returncode:
+        pytest.skip("not run: file systems cannot be mounted here")
+    words = [word.replace(str(command[1]), f"-Djava.io.tmpdir={folder}") for word in command]
+    script = f'{mount} && {before.replace("FOLDER", str(folder))} exec "$@"'
+    ended = run_program("unshare", "-m", "sh", "-c", script, "sh", *words, "-XX:-UsePerfData")
+    assert ended.returncode == 1
+    assert says in ended.stderr
+    assert "-Dio.github.acme.tiny.library" in ended.stderr
+    again = run_program(*command)  # as it says: with another folder
+    assert again.returncode == 0, again.stderr
