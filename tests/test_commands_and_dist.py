@@ -43,7 +43,8 @@ def files(root):
 def nupkg_targets(root):
     (nupkg,) = (root / "dist").glob("*.nupkg")
     with zipfile.ZipFile(nupkg) as archive:
-        return {name.split("/")[1] for name in archive.namelist() if name.startswith("runtimes/")}
+        names = [name for name in archive.namelist() if not name.endswith("/_._")]  # which keep .NET from the others
+        return {name.split("/")[1] for name in names if name.startswith("runtimes/")}
 
 
 @pytest.mark.slow

@@ -9,7 +9,8 @@ import pytest
 
 from tests.advice.following import list_commands, list_options
 from tests.support.client import copy_client, write_files
-from tests.support.running import assert_success
+from tests.support.needs import require_programs
+from tests.support.running import assert_success, run_checked
 from tests.support.thingclient import build_mine
 
 pytestmark = pytest.mark.builds
@@ -90,3 +91,50 @@ def test_a_project_whose_build_fails(packed_once, tmp_path, start_in, advised):
     [wheel] = (packed_once / "dist").glob("*.whl")
     assert_success(start_in(command, wheel, at=tmp_path))
     assert "not this way" in start_in("-v", "adopt", at=tmp_path).stderr
+
+
+@pytest.fixture
+def addon(tmp_path):
+    """A project with a Node.js add-on that links PortAudio by its name."""
+    require_programs("npm", "cc", "make")
+    (tmp_path / "p.c").write_text("int Pa_GetVersion(void) { return 1246720; }")
+    run_checked(
+        "cc", "-shared", "-fPIC", "-Wl,-soname,libportaudio.so.2", tmp_path / "p.c", "-o", tmp_path / "libportaudio.so"
+    )
+    source = "int Pa_GetVersion(void); int addon(void) { return Pa_GetVersion(); }\n"
+    target = '{ "target_name": "addon", "sources": ["addon.c"], "libraries": ["-lportaudio"] }'
+    return write_files(
+        tmp_path / "addon",
+        {
+            "addon.c": source,
+            "binding.gyp": f'{{ "targets": [{target}] }}\n',
+            "package.json": '{"name": "addon", "version": "1.0.0", "gypfile": true}',
+        },
+    )
+
+
+@pytest.mark.advice("then: LIBRARY_PATH={} npm install --build-from-source")
+def test_an_add_on_that_binds_late(addon, tmp_path, start_in, advised):
+    environment = {**os.environ, "LIBRARY_PATH": str(tmp_path)}
+    found = start_in("adopt", at=addon, env=environment)
+    assert_success(start_in("stub", "portaudio", "--output", "stubs", at=addon))  # the line before it, tried elsewhere
+    command = advised(found).partition("then: ")[2].splitlines()[0]
+    run_checked("bash", "-ec", command, cwd=addon, env={**os.environ, "npm_config_nodedir": "/usr"})
+    assert "binds PortAudio late" in assert_success(start_in("adopt", addon / "build/Release/addon.node", at=addon))
+
+
+@pytest.mark.advice(
+    "Build it as you usually do, and name what comes out: latebind adopt build/Release/NAME.node",
+    "Install Node.js with npm. Or build it as you usually do, and name what comes out: latebind adopt "
+    "build/Release/NAME.node",
+)
+def test_an_add_on_that_npm_does_not_build(addon, tmp_path, start_in, advised):
+    refused = start_in("adopt", at=addon)  # there is no PortAudio
+    without = start_in("adopt", at=addon, env={**os.environ, "PATH": str(tmp_path)})
+    built = addon / "build/Release/NAME.node"
+    built.parent.mkdir(parents=True)
+    run_checked("cc", "-shared", "-fPIC", addon / "addon.c", f"-L{tmp_path}", "-lportaudio", "-o", built)
+    for ended in (refused, without):
+        assert ended.returncode == 2
+        [[_, command, *rest]] = list_commands(advised(ended))
+        assert "NAME.node: links libportaudio.so.2" in assert_success(start_in(command, *rest, at=addon))
