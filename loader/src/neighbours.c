@@ -83,8 +83,8 @@ static void lb_try_each(lb_search* search, const char* parent, const char* patte
 }
 
 /*
- * The site-packages below a prefix: lib/python3.12/site-packages, or Lib/site-packages on Windows. Then the prefix, where
- * some wheels have their libraries. Takes `prefix`.
+ * The site-packages below a prefix: lib/python3.12/site-packages, or Lib/site-packages on Windows. Then the prefix,
+ * where some wheels have their libraries. Takes `prefix`.
  */
 static void lb_try_sites(lb_search* search, char* prefix, const char* below) {
   char* parent = prefix ? lb_os_join(prefix, "lib") : NULL;
