@@ -181,7 +181,7 @@ def _adopt_tree(root: Path, scratch: Path, described: tuple[RuntimePreset, ...],
     backend = prepare_backend(root, copy_project(root, first / "project"), scratch)
     built = build_wheel(backend, first / "project", first)
     found = _adopt_wheel(root, scratch, backend, built, described)
-    read = {file for file in _OTHERS if _was_read(file, built)}
+    read = set(_list_read(built))
     if built.unwatched:
         unwatched = f"the build fails when it is asked what it does, so no line of it is named: {built.unwatched}"
         found = replace(found, lines=(*found.lines, unwatched))
@@ -191,10 +191,14 @@ def _adopt_tree(root: Path, scratch: Path, described: tuple[RuntimePreset, ...],
     return replace(found, lines=(*found.lines, *_list_unread(root, *read)))
 
 
-def _was_read(file: str, built: Built) -> bool:
-    """Whether a project's wheel was built from a file of a build system at its top."""
-    asked = {"CMakeLists.txt": built.source == built.root and built.targets, "meson.build": built.meson}
-    return bool({**asked, "Cargo.toml": built.crates}.get(file))
+def _list_read(built: Built) -> Iterator[str]:
+    """The files of build systems from which a project's wheel was built, besides Python's."""
+    if built.targets and built.source.is_relative_to(built.root):
+        yield (built.source.relative_to(built.root) / "CMakeLists.txt").as_posix()
+    if built.meson:
+        yield "meson.build"
+    if built.crates:
+        yield "Cargo.toml"
 
 
 def _adopt_beside(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
@@ -222,7 +226,7 @@ def _list_unread(root: Path, *read: str) -> Iterator[str]:
         for path in sorted(root.glob(f"*/{name}"))
         if name not in top and not is_scratch(path.parent.name) and not is_generated(path.parent)
     ]
-    if others := [*(name for name in top if name in _OTHERS and name not in read), *below]:
+    if others := [name for name in (*(name for name in top if name in _OTHERS), *below) if name not in read]:
         yield f"not read: {', '.join(others)}: name a folder, or what a build makes: latebind adopt PATH"
 
 
