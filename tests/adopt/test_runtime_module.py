@@ -130,7 +130,7 @@ FIND = (
     ("before", "after", "folder", "given"),
     [
         ("sys.path.insert(0, 'vendor')", "", ".", "-c"),
-        ("sys.path.insert(0, '../work/vendor')", "", ".", "-c"),
+        ("sys.path.insert(0, '../here/vendor')", "", ".", "-c"),
         ("sys.path.insert(0, 'vendor')", "os.chdir('/')", ".", "-c"),
         ("pass", "", "vendor", "-c"),
         ("pass", "", "vendor", "-"),
@@ -138,7 +138,7 @@ FIND = (
     ids=["vendor", "a way round", "another working folder", "-c", "stdin"],
 )
 def test_a_package_from_a_relative_entry_finds_the_runtime_beside_it(tmp_path, before, after, folder, given):
-    vendor = tmp_path / "work/vendor"
+    vendor = tmp_path / "here/vendor"
     put_distribution(vendor, "onnxruntime")
     (vendor / "onnxruntime/__init__.py").touch()
     (vendor / "fake").mkdir()
@@ -147,24 +147,24 @@ def test_a_package_from_a_relative_entry_finds_the_runtime_beside_it(tmp_path, b
     code = FIND.format(before=before, after=after or "pass")
     found = subprocess.run(
         [sys.executable, "-s", *(["-c", code] if given == "-c" else ["-"])],
-        cwd=tmp_path / "work" / folder, input=code, text=True, capture_output=True, check=True,
+        cwd=tmp_path / "here" / folder, input=code, text=True, capture_output=True, check=True,
     )  # fmt: skip
     assert found.stdout.strip() == str(vendor / "onnxruntime/capi")
 
 
 def test_a_relative_entry_that_is_not_searched_is_named(tmp_path):
-    put_distribution(tmp_path / "work/vendor", "onnxruntime")
+    put_distribution(tmp_path / "here/vendor", "onnxruntime")
     package = tmp_path / "site/fake"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / FILE_NAME).write_text(render_runtime_module(preset("onnxruntime"), "fake"))
     code = FIND.format(before="sys.path[:] = [p for p in sys.path if p.find('site-packages') < 0]; "
                        f"sys.path[:0] = ['vendor', {str(package.parent)!r}]", after="pass")  # fmt: skip
-    said = run_checked(sys.executable, "-I", "-c", code, cwd=tmp_path / "work")
+    said = run_checked(sys.executable, "-I", "-c", code, cwd=tmp_path / "here")
     assert said.startswith("Python would import ONNX Runtime from vendor, a relative entry of sys.path")
     assert "Make it absolute" in said
     fixed = code.replace("'vendor'", "os.path.abspath('vendor')")  # as it says
-    assert run_checked(sys.executable, "-I", "-c", fixed, cwd=tmp_path / "work").strip().endswith("onnxruntime/capi")
+    assert run_checked(sys.executable, "-I", "-c", fixed, cwd=tmp_path / "here").strip().endswith("onnxruntime/capi")
 
 
 def test_a_finder_of_an_editable_installation_is_asked(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from latebind.adopt.ownbuild import copy_project, first_error
-from latebind.adopt.product import read_product
+from latebind.adopt.product import judge_trial, list_stub_commands, read_product
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid, target
 from latebind.errors import BuildError
@@ -55,27 +55,22 @@ def try_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -
     text = (root / BINDING).read_text("utf-8")
     lines = list(_replace_libraries(text, runtimes))
     (copy / BINDING).write_text(_apply(text, lines), "utf-8")
-    makes = [["latebind", "stub", runtime.stub_argument, "--output", "stubs"] for runtime in runtimes]
     folder = f"$PWD/stubs/{host_rid()}/lib"
     advice = (
-        f"next: {'; '.join(' '.join(words) for words in makes)}",
+        f"next: {list_stub_commands(runtimes)}",
         *(f"{BINDING}:{line.number}: write {line.new} in place of {line.old}" for line in lines),
         f"then: LIBRARY_PATH={folder} npm install --build-from-source",
     )
-    for words in makes:
-        run([sys.executable, "-m", *words], cwd=copy, timeout=_LIMIT)
+    for runtime in runtimes:
+        argv = [sys.executable, "-m", "latebind", "stub", runtime.stub_argument, "--output", "stubs"]
+        run(argv, cwd=copy, timeout=_LIMIT)
     try:
         after = _build(copy, root, described, {"LIBRARY_PATH": str(copy / "stubs" / host_rid() / "lib")})
     except BuildError as error:
         reason = first_error(error.message).replace(f"{copy}/", "")
         return Addon(products=products, tried=(f"a stub in its place does not build: {reason}",))
-    left = tuple(f"left: {line}" for product in after.values() for line in product.describe())
-    late = tuple(
-        f"tried: {name} binds {' and '.join(each.title for each in product.bound)} late"
-        for name, product in after.items()
-        if product.bound
-    )
-    return Addon(products=products, advice=() if left else advice, tried=left or late)
+    is_late, tried = judge_trial(after)
+    return Addon(products=products, advice=advice if is_late else (), tried=tried)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

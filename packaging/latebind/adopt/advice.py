@@ -16,7 +16,7 @@ from latebind.adopt.configured import LIMIT, PACKED, configure
 from latebind.adopt.latebinding import Change, plan_changes, try_plan
 from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prepare_backend
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
-from latebind.adopt.product import read_product
+from latebind.adopt.product import list_stub_commands, read_product
 from latebind.adopt.programs import advise_programs, try_programs
 from latebind.backend.targets import host_rid
 from latebind.backend.tree import is_generated, is_scratch
@@ -151,7 +151,6 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
     folder = f"{prefix}/lib"
     if without := [runtime.title for runtime in product.runtimes if runtime.stub is None]:
         return (f"next: describe {' and '.join(without)} for a stub: {DOCS}/howto/stub.md",)
-    stubs = "; ".join(f"latebind stub {runtime.stub_argument} --output stubs" for runtime in product.runtimes)
     places = {
         "LIBRARY_PATH": folder,
         "PKG_CONFIG_PATH": f"{folder}/pkgconfig",
@@ -160,7 +159,7 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
     }
     paths = " ".join(f"{name}={place}${{{name}:+:${name}}}" for name, place in places.items())
     return (
-        f"next: {stubs}; export {paths}; build again from scratch",
+        f"next: {list_stub_commands(product.runtimes)}; export {paths}; build again from scratch",
         f"a folder that your build names with -L (or as geos-config does) is searched first: name {folder} there",
         f"to keep it in your sources: {_RECIPES}#the-stub-as-one-c-file",
     )

@@ -136,3 +136,19 @@ def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product
         undefined=tuple(finding for finding in report.findings if finding.code == _UNDEFINED and not finding.cause),
         known=known,
     )
+
+
+def judge_trial(products: Mapping[str, Product]) -> tuple[bool, tuple[str, ...]]:
+    """Whether nothing that was built with a stub links the library any more, and a line on each, by its name."""
+    linking = tuple(f"left: {line}" for product in products.values() for line in product.describe())
+    late = (
+        f"tried: {name} binds {' and '.join(runtime.title for runtime in product.bound)} late"
+        for name, product in products.items()
+        if product.bound
+    )
+    return not linking, linking or tuple(late)
+
+
+def list_stub_commands(runtimes: Iterable[RuntimePreset]) -> str:
+    """The commands that make the stubs of libraries in the folder stubs."""
+    return "; ".join(f"latebind stub {runtime.stub_argument} --output stubs" for runtime in runtimes)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from latebind.adopt.configured import LIMIT, Link, make_stub
 from latebind.adopt.ownbuild import copy_project, first_error
-from latebind.adopt.product import read_product
+from latebind.adopt.product import judge_trial, list_stub_commands, read_product
 from latebind.backend.fileapi import list_targets, request_replies
 from latebind.backend.targets import host_rid, target
 from latebind.backend.toolchain import installers_toolchain, require, toolchain
@@ -40,15 +40,11 @@ def try_programs(root: Path, scratch: Path, links: Sequence[Link]) -> tuple[bool
             error = first_error(ended.output).replace(f"{copy}/", "")
             return False, (f"left: with the stub in CMAKE_PREFIX_PATH the build fails: {error}",)
     files = {each["name"]: tree / each["artifacts"][0]["path"] for each in list_targets(tree) if "artifacts" in each}
-    rows = [(name, read_product(files[name])) for name in programs]
-    linking = tuple(f"left: {name}: {line}" for name, product in rows for line in product.describe())
-    late = (f"tried: {name} binds {' and '.join(each.title for each in product.bound)} late" for name, product in rows)
-    return not linking, linking or tuple(late)
+    return judge_trial({name: read_product(files[name]) for name in programs})
 
 
 def advise_programs(links: Sequence[Link]) -> str:
     """What to do with the project's own build."""
-    runtimes = sorted({link.runtime for link in links})
-    stubs = "; ".join(f"latebind stub {name} --output stubs" for name in runtimes)
+    stubs = list_stub_commands(preset(name) for name in sorted({link.runtime for link in links}))
     place = f"$PWD/stubs/{host_rid()}${{CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}}"
     return f"next: {stubs}; export CMAKE_PREFIX_PATH={place}; build again from scratch"

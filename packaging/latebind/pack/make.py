@@ -169,9 +169,8 @@ def _hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
 def inspect_dist(project: Project) -> Present:
     """Compare dist/ with what packing the same targets again would make, also those that the configuration lacks.
 
-    Whoever removed a target changed the configuration, so that every package is out of date.
-
-    What a missing tool, such as the .NET SDK, keeps from being compared counts as current.
+    Whoever removed a target changed the configuration, so that every package is out of date. What a missing tool, such
+    as the .NET SDK, keeps from being compared counts as current.
     """
     ledger, include = Ledger(project.dist), project.config.document.targets.include
     targets = tuple(rid for rid in include if rid in ledger.record.targets)

@@ -15,7 +15,7 @@ import pytest
 
 from tests.ecosystems.npm.test_pack import NPM, RIDS, project
 from tests.support.client import pack_project
-from tests.support.needs import require_programs
+from tests.support.npm_tools import install
 from tests.support.running import run_checked, run_program
 
 pytestmark = [
@@ -27,7 +27,6 @@ OURS = 'const file = require("@acme/tiny").libraryPath(); require("fs").accessSy
 THEIRS = 'require("sharp"); console.log("works");\n'
 ARCH = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), "")
 TOOLS = (f"node-linux-{ARCH}@24", f"@deno/linux-{ARCH}-glibc", "@vercel/nft@1", "@vercel/ncc@0.38", "esbuild@0.28")
-INSTALL = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund")
 TRACE = """const { nodeFileTrace } = require(process.argv[2] + "/@vercel/nft");
 const fs = require("fs"), path = require("path");
 const [entry, out] = process.argv.slice(3);
@@ -40,15 +39,10 @@ nodeFileTrace([entry], { base: "." }).then(({ fileList }) => { for (const file o
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory):
     """The node_modules with the clients."""
-    require_programs("npm")
-    folder = tmp_path_factory.mktemp("tools")
-    ended = run_program(*INSTALL, *TOOLS, cwd=folder, timeout=600)
-    if any(code in ended.stderr for code in ("EAI_AGAIN", "ENOTFOUND", "ECONNREFUSED", "ETIMEDOUT")):
-        pytest.skip("not run: the npm registry cannot be reached")
-    assert ended.returncode == 0, ended.stderr
-    for file in folder.glob("node_modules/@deno/*/deno"):
+    installed = install(tmp_path_factory.mktemp("tools"), *TOOLS)
+    for file in installed.glob("@deno/*/deno"):
         file.chmod(0o755)
-    return folder / "node_modules"
+    return installed
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +53,7 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("app")
     (folder / "package.json").write_text('{"private": true, "type": "commonjs"}')
     files = [packed / "dist" / name for name in ("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz")]
-    run_checked(*INSTALL, *files, "sharp", cwd=folder)
+    install(folder, *files, "sharp")
     (folder / "ours.cjs").write_text(OURS)
     (folder / "theirs.cjs").write_text(THEIRS)
     return folder

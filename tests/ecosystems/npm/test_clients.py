@@ -10,7 +10,7 @@ import pytest
 
 from tests.ecosystems.npm.test_pack import NPM, RIDS, RUNTIME, SOURCE, project, sources
 from tests.support.client import pack_project
-from tests.support.needs import require_programs
+from tests.support.npm_tools import INSTALL, install
 from tests.support.running import run_checked, run_program
 
 TOOLS = ("publint@0.3", "@arethetypeswrong/cli@0.18", "typescript@5", "webpack@5", "webpack-cli@7", "esbuild@0.28")
@@ -25,17 +25,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def tool(tmp_path_factory):
     """The words that start one of the tools, which npm has installed in a folder of their own."""
-    require_programs("npm")
-    folder = tmp_path_factory.mktemp("tools")
-    ended = run_program(
-        "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", *TOOLS, cwd=folder, timeout=300
-    )
-    if ended.returncode:
-        assert any(code in ended.stderr for code in ("EAI_AGAIN", "ENOTFOUND", "ECONNREFUSED", "ETIMEDOUT")), (
-            ended.stderr
-        )
-        pytest.skip("not run: the npm registry cannot be reached")
-    return lambda name: folder / "node_modules" / ".bin" / name
+    installed = install(tmp_path_factory.mktemp("tools"), *TOOLS)
+    return lambda name: installed / ".bin" / name
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +51,7 @@ def app(tmp_path, tarballs):
     """An application with the generated package and the one for this machine."""
     main = tarballs["generated"]
     (tmp_path / "package.json").write_text('{"private": true, "type": "commonjs"}')
-    command = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--offline", "--legacy-peer-deps")
+    command = (*INSTALL, "--offline", "--legacy-peer-deps")
     run_checked(*command, main, main.with_name("acme-tiny-linux-x64-1.2.3.tgz"), cwd=tmp_path)
     return tmp_path
 

@@ -177,7 +177,7 @@ def _uninstall(environment: Environment, names: Sequence[str], log: Path) -> Non
 
     With --target, uv leaves what RECORD has outside of site-packages, such as tbb's library in lib/.
     """
-    tool, files = environment.installer, list(list_files(environment.site, names))
+    tool, files = environment.installer, list_files(environment.site, *names)
     argv: list[str | Path] = [tool.uv, "pip", "uninstall", "--python", sys.executable, "--target"]
     run([*argv, environment.site, *names], env=installer_environment(tool.home), log=log)
     for file in files:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -11,13 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from packaging.utils import canonicalize_name
-
 from latebind.backend.cache import user_cache
 from latebind.backend.programs import which
 from latebind.backend.targets import like_host, target
 from latebind.system.run import run
 from latebind.verify.run.installers import consumer_environment
+from latebind.verify.run.shared import list_metadata, read_record
 from loadcheck.facts import module_abi
 
 if TYPE_CHECKING:
@@ -59,7 +57,7 @@ def start_consumer(trial: Trial, environment: Environment, script: Path) -> Star
 
 def _leave(_bench: Trial, environment: Environment, _script: Path) -> Start:
     """Leaves all as it was installed. The files may be links into the installer's cache."""
-    links = [metadata / "METADATA" for metadata in _list_metadata(environment)]
+    links = [metadata / "METADATA" for metadata in list_metadata(environment.site)]
     roots = tuple(link.resolve().parents[1] for link in links if link.is_symlink())
     return Start(folders=(environment.packages,) if environment.packages else (), roots=roots)
 
@@ -67,7 +65,7 @@ def _leave(_bench: Trial, environment: Environment, _script: Path) -> Start:
 def _split(trial: Trial, environment: Environment, _script: Path) -> Start:
     """The project's packages in one folder, and everything else in another."""
     folders, ours = (environment.root / "ours", environment.root / "others"), _list_ours(trial, environment)
-    for metadata in _list_metadata(environment):
+    for metadata in list_metadata(environment.site):
         _move(environment.site, metadata, folders[0 if metadata in ours else 1])
     return Start(folders=folders)
 
@@ -83,7 +81,7 @@ def _move_to_sources(trial: Trial, environment: Environment, _script: Path) -> S
 
 def _separate(_bench: Trial, environment: Environment, _script: Path) -> Start:
     """Each distribution in a folder of its own, as Bazel and PEX have it."""
-    folders = [(metadata, environment.root / "wheels" / metadata.name) for metadata in _list_metadata(environment)]
+    folders = [(metadata, environment.root / "wheels" / metadata.name) for metadata in list_metadata(environment.site)]
     for metadata, folder in folders:
         _move(environment.site, metadata, folder)
     return Start(folders=tuple(folder for _, folder in folders))
@@ -95,7 +93,7 @@ def _move_to_user(trial: Trial, environment: Environment, _script: Path) -> Star
     text = settings.read_text("utf-8")
     settings.write_text(text.replace("system-site-packages = false", "system-site-packages = true"), encoding="utf-8")
     home = trial.work / "home/.local"
-    for metadata in _list_metadata(environment, trial.case.runtime):
+    for metadata in list_metadata(environment.site, trial.case.runtime):
         _move(environment.site, metadata, home / environment.site.relative_to(environment.root))
     return Start(flag="-E", roots=(home,))
 
@@ -104,14 +102,14 @@ def _part_metadata(trial: Trial, environment: Environment, _script: Path) -> Sta
     """The runtime's metadata in another folder than its package."""
     folder = environment.root / "metadata"
     folder.mkdir()
-    for metadata in _list_metadata(environment, trial.case.runtime):
+    for metadata in list_metadata(environment.site, trial.case.runtime):
         shutil.move(metadata, folder / metadata.name)
     return Start(folders=(folder,))
 
 
 def _strip(_bench: Trial, environment: Environment, _script: Path) -> Start:
     """No metadata, as on serverless platforms."""
-    for metadata in _list_metadata(environment):
+    for metadata in list_metadata(environment.site):
         shutil.rmtree(metadata)
     return Start()
 
@@ -151,15 +149,9 @@ def _move_to_prefix(trial: Trial, environment: Environment, _script: Path) -> St
     return Start()
 
 
-def _list_metadata(environment: Environment, *distributions: str) -> list[Path]:
-    """The metadata of some distributions, or of all that are installed."""
-    every, names = sorted(environment.site.glob(f"*{_METADATA}")), set(map(canonicalize_name, distributions))
-    return [path for path in every if not names or canonicalize_name(path.name.partition("-")[0]) in names]
-
-
 def _list_ours(trial: Trial, environment: Environment) -> list[Path]:
     """The metadata of the project's distributions."""
-    return _list_metadata(environment, *filter(None, map(trial.config.wheel_name, trial.config.packages)))
+    return list_metadata(environment.site, *filter(None, map(trial.config.wheel_name, trial.config.packages)))
 
 
 def _move(site: Path, metadata: Path, folder: Path) -> None:
@@ -175,9 +167,7 @@ def _move(site: Path, metadata: Path, folder: Path) -> None:
 
 
 def _list_files(metadata: Path) -> Iterator[str]:
-    with (metadata / "RECORD").open(encoding="utf-8", newline="") as file:
-        names = [row[0] for row in csv.reader(file) if row]
-    yield from (name for name in names if not name.startswith(("..", "/")))
+    yield from (name for name in read_record(metadata) if not name.startswith(("..", "/")))
 
 
 # ---- one file or one folder that holds everything --------------------------------------------------------------------
@@ -250,7 +240,7 @@ def _freeze_nuitka(trial: Trial, environment: Environment, script: Path) -> Star
     argv: list[str | Path] = ["-m", "nuitka", "--standalone", "--assume-yes-for-downloads", f"--output-dir={folder}",
                               f"--user-plugin={plugin}"]  # fmt: skip
     others, ours = set[str](), _list_ours(trial, environment)
-    for metadata in _list_metadata(environment):
+    for metadata in list_metadata(environment.site):
         names = {name.partition("/")[0] for name in _list_files(metadata) if "/" in name and _METADATA not in name}
         if metadata in ours:
             argv += [f"--include-raw-dir={environment.site / name}={name}" for name in sorted(names)]

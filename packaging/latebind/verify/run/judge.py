@@ -95,7 +95,7 @@ def expect(trial: Trial, ended: ConsumerRun, library: str, *roots: Path) -> Expe
         at_least=trial.at_least(),
         is_sample=bool(trial.sample),
         binds=tuple(map(trial.shorten, trial.binds())),
-        has_version=trial.bound_runtime is None or trial.bound_runtime.traits.has_version,
+        has_version=trial.has_version,
         copies=trial.situation.copies,
     )
 

@@ -28,7 +28,7 @@ from latebind.text import DOCS, decisive_line, ending
 from latebind.verify.run.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from latebind.backend.targets import Rid
     from latebind.config.runtime import RuntimeUse
@@ -76,7 +76,7 @@ class Environment:
 
     def list_distributions(self) -> set[str]:
         """The names of what is installed."""
-        return {canonicalize_name(path.name.partition("-")[0]) for path in self.site.glob("*.dist-info")}
+        return {canonicalize_name(path.name.partition("-")[0]) for path in list_metadata(self.site)}
 
 
 def empty_environment(tool: Installer, machine: Machine, folder: Path, *, target: bool, log: Path) -> Environment:
@@ -234,7 +234,7 @@ class Shared:
         """Keep what Python wrote since. What is in `ours` may change and keep its version."""
         tag = f"cpython-{''.join(environment.machine.python_version.split('.')[:2])}"
         for metadata, folder in self._list_byte_code(environment, ours):
-            for name in _list_compiled(metadata / "RECORD", tag):
+            for name in _list_compiled(metadata, tag):
                 written, kept = metadata.parent / name, folder / name
                 if written.is_file() and not kept.exists():
                     with _BYTE_CODE:
@@ -244,7 +244,7 @@ class Shared:
         """The metadata of each distribution on another machine than this one, and the folder of its byte-code."""
         machine, without = environment.machine, set(map(canonicalize_name, ours))
         store = self.folder / OF_THIS_RUN / "bytecode" / f"{machine.rid}-{machine.python_version}"
-        for metadata in sorted(environment.site.glob("*.dist-info")) if not machine.is_host else ():
+        for metadata in list_metadata(environment.site) if not machine.is_host else ():
             if canonicalize_name(metadata.name.partition("-")[0]) not in without:
                 yield metadata, store / metadata.name
 
@@ -306,7 +306,7 @@ def runtime_libraries(runtime: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
     if not folders and not python.prefix:
         raise InputError(f"{preset.title} was not installed", where=str(site / python.folder))
     files = [path for folder in folders for path in sorted(folder.glob("*"))]
-    files += list_files(site, python.extras.values()) if python.prefix else []
+    files += list_files(site, *python.extras.values()) if python.prefix else []
     libraries = [path for path in files if any(fnmatch.fnmatch(path.name, glob) for glob in globs)]
     if not libraries:
         text = f"{preset.title} is installed without a shared library"
@@ -314,28 +314,31 @@ def runtime_libraries(runtime: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
     return libraries
 
 
-def list_files(site: Path, distributions: Iterable[str]) -> Iterator[Path]:
-    """The files of some distributions, wherever installers put them: each notes that in RECORD."""
-    names = set(map(canonicalize_name, distributions))
-    for metadata in sorted(site.glob("*.dist-info")):
-        if canonicalize_name(metadata.name.partition("-")[0]) in names and (metadata / "RECORD").is_file():
-            for name in _read_record(metadata / "RECORD"):
-                yield Path(os.path.normpath(site / name))
+def list_metadata(site: Path, *distributions: str) -> list[Path]:
+    """The metadata of some distributions, or of all that are installed."""
+    every, names = sorted(site.glob("*.dist-info")), set(map(canonicalize_name, distributions))
+    return [path for path in every if not names or canonicalize_name(path.name.partition("-")[0]) in names]
 
 
-def _list_compiled(record: Path, tag: str) -> Iterator[Path]:
+def list_files(site: Path, *distributions: str) -> list[Path]:
+    """The files of some distributions, wherever installers put them."""
+    metadata = [path for path in list_metadata(site, *distributions) if (path / "RECORD").is_file()]
+    return [Path(os.path.normpath(site / name)) for each in metadata for name in read_record(each)]
+
+
+def read_record(metadata: Path) -> list[str]:
+    """The files of a distribution, from site-packages."""
+    with (metadata / "RECORD").open(encoding="utf-8", newline="") as lines:
+        return [row[0] for row in csv.reader(lines) if row]
+
+
+def _list_compiled(metadata: Path, tag: str) -> Iterator[Path]:
     """Where Python puts the byte-code of a distribution's modules, in site-packages."""
-    if not record.is_file():
+    if not (metadata / "RECORD").is_file():
         return
-    for name in _read_record(record):
+    for name in map(Path, read_record(metadata)):
         if name.suffix == ".py" and not name.is_absolute() and ".." not in name.parts:
             yield name.parent / "__pycache__" / f"{name.stem}.{tag}.pyc"
-
-
-def _read_record(file: Path) -> list[Path]:
-    """The files of a distribution, from site-packages."""
-    with file.open(encoding="utf-8", newline="") as lines:
-        return [Path(row[0]) for row in csv.reader(lines) if row]
 
 
 def hash_parts(*parts: str) -> str:

@@ -180,12 +180,17 @@ class Trial:
             **self.situation.values,
         }
 
+    @property
+    def has_version(self) -> bool:
+        """Whether the runtime reports its version."""
+        return self.bound_runtime is None or self.bound_runtime.traits.has_version
+
     def binds(self) -> tuple[str, ...]:
         """The runtime versions that may be bound; () for any: other distributions have their own numbers."""
         has_variants = self.bound_runtime is not None and bool(self.bound_runtime.traits.variants)
         if self._is_other_distribution and not has_variants:
             return ()
-        if self.bound_runtime is not None and not self.bound_runtime.traits.has_version:
+        if not self.has_version:
             return ()
         return self.situation.binds or (self.case.version,)
 
