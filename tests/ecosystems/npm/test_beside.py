@@ -127,3 +127,25 @@ def test_a_bundle_without_the_native_package_says_what_to_copy(tools, installed,
     shutil.copytree(app / source, target)
     shutil.rmtree(app / "node_modules")
     assert run_checked("node", tmp_path / "ncc/index.cjs", cwd=app) == "works\n"
+
+
+def test_a_read_that_is_denied_names_the_permission_that_helps(tools, installed, tmp_path):
+    """The native package is in a node_modules above the folder that Node.js may read."""
+    app = tmp_path / "top/app"
+    shutil.copytree(installed, app, symlinks=True)
+    native = tmp_path / "top/node_modules/@acme/tiny-linux-x64"
+    native.parent.mkdir(parents=True)
+    shutil.move(app / "node_modules/@acme/tiny-linux-x64", native)
+    command = start_with_permissions(tools, app, "ours.cjs")
+    assert run_checked("node", app / "ours.cjs") == "works\n"
+    allowed = []
+    for _ in range(12):  # a folder on the way at a time
+        ended = run_program(command[0], *allowed, *command[1:], cwd=app)
+        if not ended.returncode:
+            break
+        option = re.search(r"Node\.js may not read \S+: (--allow-fs-read=\S+) allows it", ended.stderr)
+        assert option, ended.stderr
+        assert option[1] not in allowed
+        allowed.append(option[1])
+    assert ended.stdout == "works\n", allowed
+    assert allowed
