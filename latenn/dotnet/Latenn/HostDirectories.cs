@@ -42,7 +42,7 @@ namespace Latenn
                 foreach (string directory in listed.Split(Path.PathSeparator))
                     Add(found, directory);
             }
-            foreach (string directory in OfPlugin())
+            foreach (string directory in FindOfPlugin())
                 Add(found, directory);
             string application = AppContext.BaseDirectory ?? "";
             Add(found, application);
@@ -56,9 +56,10 @@ namespace Latenn
 
         /// <summary>
         /// Where .NET has the libraries of a plug-in that this assembly belongs to, by the deps.json files next to it. Asked
-        /// by reflection: .NET Standard lacks the resolver, which .NET has from .NET Core 3.0 on.
+        /// by reflection: .NET Standard lacks the resolver, which .NET has from .NET Core 3.0 on. Linkers keep it, since
+        /// its names are constants here (learn.microsoft.com, "Prepare .NET libraries for trimming").
         /// </summary>
-        private static IEnumerable<string> OfPlugin()
+        private static IEnumerable<string> FindOfPlugin()
         {
             var found = new List<string>();
             Type? resolver = Type.GetType("System.Runtime.Loader.AssemblyDependencyResolver, System.Runtime.Loader");
@@ -68,7 +69,7 @@ namespace Latenn
             if (resolver == null || resolve == null || own.Length == 0 || own == application)
                 return found;
             const string Ending = ".deps.json";
-            foreach (string file in Directory.GetFiles(own, "*" + Ending))
+            foreach (string file in ListFiles(own, "*" + Ending))
             {
                 try
                 {
@@ -86,6 +87,19 @@ namespace Latenn
                 }
             }
             return found;
+        }
+
+        /// <summary>None in a folder that this process may not list.</summary>
+        private static IEnumerable<string> ListFiles(string directory, string pattern)
+        {
+            try
+            {
+                return Directory.GetFiles(directory, pattern);
+            }
+            catch (Exception problem) when (problem is IOException || problem is UnauthorizedAccessException)
+            {
+                return Array.Empty<string>();
+            }
         }
 
         private static IEnumerable<string> Identifiers()

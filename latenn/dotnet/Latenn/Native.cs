@@ -2,7 +2,7 @@ using System;
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
-// Nothing is looked up by its name, so the linker may remove what a program does not call.
+// Nothing is looked up by a name that the linker can't read in the code, so it may remove what a program does not call.
 [assembly: System.Reflection.AssemblyMetadata("IsTrimmable", "True")]
 [assembly: System.Reflection.AssemblyMetadata("IsAotCompatible", "True")]
 
