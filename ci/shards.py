@@ -46,6 +46,7 @@ _PARTS = {
     "loader": ("loader",),
     "ecosystems": ("ecosystems",),
     "adopt": ("adopt",),
+    "beside": ("beside",),
     "ci": ("ci",),
     "verify": ("verify", "advice"),
     "packages": ("examples", "pack", "release", "rehearse", "test_sabotage.py"),

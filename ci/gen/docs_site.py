@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 from ci.gen import (  # noqa: E402
+    clients_page,
     reference_c,
     reference_cli,
     reference_dotnet,
@@ -55,7 +56,7 @@ PLACED = {
 """Files of the repository that are pages of the site, and where."""
 
 _RECORDS = "decisions/0"
-_EVIDENCE = ("census.md", "compare.md", "sabotage.md", "truth.md")  # their tables have words of every message
+_EVIDENCE = ("census.md", "clients.md", "compare.md", "sabotage.md", "truth.md")  # tables with words of messages
 CHECKS = "checks/index.md"
 """The list of checks. A link `[LB101](checks/index.md)` leads to the check's own page on the site."""
 _CHECK = re.compile(r"\[(LB\d{3})\]\(")
@@ -87,6 +88,7 @@ def generate_pages() -> Mapping[str, str]:
     measured = {
         "census.md": census.page() + rounds.page(),
         "compare.md": peers_page.page(),
+        "clients.md": clients_page.page(),
         "sabotage.md": sabotage_page.page(),
     }
     reference = {f"reference/{name}.md": module.page().rstrip() + "\n" for name, module in modules.items()}

@@ -14,6 +14,7 @@ import pytest
 from ci.machines import NotAvailableError, dotnet_sdk, mono, ort_header
 from latebind.backend.targets import Rid, host_rid, target, zig_triple
 from latebind.backend.zig import find_zig
+from tests.support.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,6 +52,12 @@ def available(make: Callable[..., _Made], *arguments: object) -> _Made:
 def official_header(folder: Path, version: str = "1.21") -> Path:
     """ONNX Runtime's C header of a version, with its other headers in the same folder."""
     return available(ort_header.fetch, folder / "ort-header", version)
+
+
+def require_mounts() -> None:
+    """Skip the test where `unshare -m` cannot mount file systems."""
+    if os.geteuid() or run_program("unshare", "-m", "mount", "--make-rprivate", "/").returncode:
+        pytest.skip("not run: file systems cannot be mounted here")
 
 
 def runtime_folder() -> Path:

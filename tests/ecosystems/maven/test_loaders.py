@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.ecosystems.maven.test_jar import pack_jar
-from tests.support.needs import require_programs
+from tests.support.needs import require_mounts, require_programs
 from tests.support.running import run_checked, run_program
 
 JNA = Path("/usr/share/java/jna.jar")
@@ -148,8 +148,7 @@ def test_a_temporary_folder_that_cannot_be_used_is_explained(jars, tmp_path, opt
     folder = tmp_path / "mounted"
     folder.mkdir()
     mount = f"mount --make-rprivate / && mount -t tmpfs -o {options} none {folder}"
-    if os.geteuid() or run_program("unshare", "-m", "sh", "-c", mount).returncode:
-        pytest.skip("not run: file systems cannot be mounted here")
+    require_mounts()
     words = [word.replace(str(command[1]), f"-Djava.io.tmpdir={folder}") for word in command]
     script = f'{mount} && {before.replace("FOLDER", str(folder))} exec "$@"'
     ended = run_program("unshare", "-m", "sh", "-c", script, "sh", *words, "-XX:-UsePerfData")

@@ -78,7 +78,7 @@ def load_options(
     arguments.strings("runtime_directories", locations.runtimes)
     arguments.pairs(options)
     struct.backend_directory_count, struct.runtime_directory_count = len(locations.libraries), len(locations.runtimes)
-    struct.runtime_advice = locations.advice.encode() if locations.advice else None
+    struct.runtime_advice = locations.advice.encode("utf-8", "surrogateescape") if locations.advice else None
     return arguments
 
 

@@ -1,0 +1,33 @@
+"""Renders the site's page clients.md from tests/beside/rows.json, which the tests of clients write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+ROWS = Path(__file__).resolve().parents[2] / "tests/beside/rows.json"
+_HEAD = ("| client | version | known package | it | ours |", "|---|---|---|---|---|")
+_INTRODUCTION = """# Clients, beside a package that works
+
+How programs use a package differs: an installer, a bundler, a server, a folder without /proc. Each of these *clients*
+was tried with a package that its ecosystem knows, and with one that latebind made: a new project's wheel beside
+onnxruntime, which computes with it, and an npm package with a library, beside sharp. All ran on Linux x64.
+
+Where the known package works, ours must work; where neither does, the message of ours says what to do, or the reason
+stands in [the table of clients](../tests/beside). `pytest tests/beside -m slow --write-rows` tries them again.
+"""
+
+
+def page() -> str:
+    """The page, by the rows alone."""
+    rows = json.loads(ROWS.read_bytes())
+    parts = [_INTRODUCTION]
+    for ecosystem in dict.fromkeys(row[0] for row in rows):
+        own = [row[1:] for row in rows if row[0] == ecosystem]
+        lines = (f"| {' | '.join(map(_escape, row))} |" for row in own)
+        parts.append("\n".join([f"## {ecosystem}: {len(own)} clients\n", *_HEAD, *lines, ""]))
+    return "\n".join(parts)
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")

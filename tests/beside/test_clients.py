@@ -1,0 +1,134 @@
+"""Where the package that an ecosystem knows works, a package that latebind made does."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import sys
+
+import pytest
+
+from tests.beside import node, python
+from tests.beside.pairs import WORKS, outcome
+from tests.ecosystems.npm.test_pack import NPM, RIDS, project
+from tests.support.client import pack_project
+from tests.support.npm_tools import install
+from tests.support.once import make_once
+from tests.support.running import CLI, make_environment, run_checked
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(platform.system() != "Linux", reason="not run: the clients are tried on Linux"),
+]
+
+MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ=="
+"""y = x + x, for numbers of 32 bits; ONNX in Base64."""
+DATA = f"__import__('base64').b64decode('{MODEL}')"
+WITH_RUNTIME = (
+    "import numpy, onnxruntime; x = numpy.array([1, 2, 3], 'f')"
+    f"; assert onnxruntime.InferenceSession({DATA}).run(None, {{'x': x}})[0].tolist() == [2, 4, 6]; print('works')"
+)
+WITH_DEMO = f"import demo; assert demo.Model({DATA}).run([1, 2, 3]) == [2, 4, 6]; print('works')"
+LOAD = (
+    "try { process.dlopen({ exports: Object.create(null) }, it.libraryPath()); }"
+    " catch (error) { if (!/regist/.test(error.message)) throw error; } console.log('works');"
+)
+"""Loads the library, which is no add-on: Node.js says so when it is loaded."""
+SHARP = "if (!it.versions.vips) throw new Error('no vips'); console.log('works');"
+
+
+@pytest.fixture(scope="module")
+def python_places(shared_folder):
+    """Makes the place for a client; and the versions of what it has."""
+
+    def make(folder):
+        run_checked(*CLI, "new", "demo", cwd=folder)
+        run_checked(*CLI, "-C", folder / "demo", "pack", timeout=600)
+        (wheel,) = folder.glob("demo/dist/*.whl")
+        make_environment(folder / "environment", wheel, "onnxruntime", *python.TOOLS)
+
+    folder = make_once(shared_folder / "beside-python", make)
+    (wheel,) = folder.glob("demo/dist/*.whl")
+    interpreter = folder / "environment/bin/python"
+    asked = "import importlib.metadata as m, json; print(json.dumps({d.name: d.version for d in m.distributions()}))"
+    versions = json.loads(run_checked(interpreter, "-c", asked))
+    packages = {"theirs": ("onnxruntime",), "ours": (str(wheel), "onnxruntime")}
+    codes = {"theirs": WITH_RUNTIME, "ours": WITH_DEMO}
+
+    def place(kind, folder):
+        return python.Place(folder, interpreter, codes[kind], packages[kind])
+
+    return place, versions
+
+
+@pytest.fixture(scope="module")
+def node_places(shared_folder):
+    """Makes the place for a client; and the versions of what it has."""
+
+    def make(folder):
+        for name in ("tools", "app", "packed"):
+            (folder / name).mkdir()
+        (folder / "tools/package.json").write_text("{}")
+        tools = install(folder / "tools", *node.TOOLS)
+        for program in (tools / node.DENO / "deno", tools / node.BUN / "bin/bun"):
+            program.chmod(0o755)
+        pack_project(project(folder / "packed", npm=NPM, rids=RIDS[:1]))
+        (folder / "app/package.json").write_text('{"private": true, "type": "commonjs"}')
+        install(folder / "app", *sorted((folder / "packed/dist").glob("*.tgz")), "sharp@0.34")
+
+    folder = make_once(shared_folder / "beside-node", make)
+    tools = folder / "tools/node_modules"
+    files = [*tools.glob("*/package.json"), *tools.glob("@*/*/package.json")]
+    versions = {file.parent.relative_to(tools).as_posix(): json.loads(file.read_bytes())["version"] for file in files}
+    versions["sharp"] = json.loads((folder / "app/node_modules/sharp/package.json").read_bytes())["version"]
+    main, native = (f"file:{folder}/packed/dist/acme-tiny{part}-1.2.3.tgz" for part in ("", "-linux-x64"))
+    packages = {
+        "theirs": ("sharp", SHARP, {"sharp": "0.34"}),
+        "ours": ("@acme/tiny", LOAD, {"@acme/tiny": main, "@acme/tiny-linux-x64": native}),
+    }
+
+    def place(kind, where):
+        (where / "home").mkdir()
+        (where / "store").mkdir()
+        shutil.copytree(folder / "app", where / "app", symlinks=True, copy_function=os.link)
+        return node.Place(where / "app", tools, *packages[kind])
+
+    return place, versions
+
+
+@pytest.fixture
+def compare(tmp_path, record_property):
+    """Tries a client with both packages, and keeps the row."""
+
+    def compare_both(ecosystem, client, place, version, reference):
+        outcomes = {}
+        for kind in ("theirs", "ours"):
+            (tmp_path / kind).mkdir()
+            outcomes[kind] = outcome(client, place(kind, tmp_path / kind))
+        # A row has no text that was printed: it has folders of this machine.
+        words = [WORKS if text == WORKS else "fails" for text in outcomes.values()]
+        record_property("row", [ecosystem, client.name, version, reference, *words])
+        theirs, ours = outcomes.values()
+        assert ours == WORKS or (client.says and client.says in ours), ours
+        assert (theirs == WORKS) != client.reference_fails, theirs
+
+    return compare_both
+
+
+@pytest.mark.parametrize("name", python.CLIENTS)
+def test_python(compare, python_places, name):
+    place, versions = python_places
+    client = python.CLIENTS[name]
+    version = f"{client.version} {versions[client.version]}" if client.version else f"CPython {sys.version.split()[0]}"
+    compare("Python", client, place, version, f"onnxruntime {versions['onnxruntime']}")
+
+
+@pytest.mark.parametrize("name", node.CLIENTS)
+def test_node(compare, node_places, name):
+    place, versions = node_places
+    client = node.CLIENTS[name]
+    own = f"node {run_checked('node', '--version').strip().removeprefix('v')}"
+    version = f"{client.version} {versions[client.version]}" if client.version else own
+    compare("npm", client, place, version, f"sharp {versions['sharp']}")
