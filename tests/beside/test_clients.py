@@ -7,13 +7,16 @@ import os
 import platform
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
-from tests.beside import node, python
+from tests.beside import java, node, python
 from tests.beside.pairs import WORKS, outcome
+from tests.ecosystems.maven.test_jar import pack_jar
 from tests.ecosystems.npm.test_pack import NPM, RIDS, project
 from tests.support.client import pack_project
+from tests.support.needs import require_programs
 from tests.support.npm_tools import install
 from tests.support.once import make_once
 from tests.support.running import CLI, make_environment, run_checked
@@ -36,6 +39,9 @@ LOAD = (
     " catch (error) { if (!/regist/.test(error.message)) throw error; } console.log('works');"
 )
 """Loads the library, which is no add-on: Node.js says so when it is loaded."""
+WITH_JNA = 'if (com.sun.jna.Native.POINTER_SIZE == 8) System.out.println("works");'
+LOAD_JAR = 'if (io.github.acme.tiny.NativeLibrary.load().isAbsolute()) System.out.println("works");'
+JNA = Path("/usr/share/java/jna.jar")
 SHARP = "if (!it.versions.vips) throw new Error('no vips'); console.log('works');"
 
 
@@ -52,8 +58,8 @@ def python_places(shared_folder):
     folder = make_once(shared_folder / "beside-python", make)
     (wheel,) = folder.glob("demo/dist/*.whl")
     interpreter = folder / "environment/bin/python"
-    asked = "import importlib.metadata as m, json; print(json.dumps({d.name: d.version for d in m.distributions()}))"
-    versions = json.loads(run_checked(interpreter, "-c", asked))
+    asked = "import importlib.metadata as m, json; print(json.dumps([(d.name, d.version) for d in m.distributions()]))"
+    versions = {name.lower(): version for name, version in json.loads(run_checked(interpreter, "-c", asked))}
     packages = {"theirs": ("onnxruntime",), "ours": (str(wheel), "onnxruntime")}
     codes = {"theirs": WITH_RUNTIME, "ours": WITH_DEMO}
 
@@ -98,6 +104,17 @@ def node_places(shared_folder):
     return place, versions
 
 
+@pytest.fixture(scope="module")
+def java_places(tmp_path_factory):
+    """Makes the place for a client."""
+    require_programs("java", "javac", "jar", "jshell")
+    if not JNA.is_file():
+        pytest.skip("not run: JNA is not installed: apt-get install libjna-java")
+    jar = pack_jar(tmp_path_factory.mktemp("jar"))["jar"]
+    packages = {"theirs": (JNA, "com.sun.jna", WITH_JNA), "ours": (jar, "io.github.acme.tiny", LOAD_JAR)}
+    return lambda kind, folder: java.Place(folder, *packages[kind])
+
+
 @pytest.fixture
 def compare(tmp_path, record_property):
     """Tries a client with both packages, and keeps the row."""
@@ -117,11 +134,17 @@ def compare(tmp_path, record_property):
     return compare_both
 
 
+def tell_version(client, versions, own):
+    """The version of a client; `own` is that of the interpreter."""
+    found = versions.get(client.version.lower())
+    return f"{client.version} {found}" if found else client.version or own
+
+
 @pytest.mark.parametrize("name", python.CLIENTS)
 def test_python(compare, python_places, name):
     place, versions = python_places
     client = python.CLIENTS[name]
-    version = f"{client.version} {versions[client.version]}" if client.version else f"CPython {sys.version.split()[0]}"
+    version = tell_version(client, versions, f"CPython {sys.version.split()[0]}")
     compare("Python", client, place, version, f"onnxruntime {versions['onnxruntime']}")
 
 
@@ -129,6 +152,11 @@ def test_python(compare, python_places, name):
 def test_node(compare, node_places, name):
     place, versions = node_places
     client = node.CLIENTS[name]
-    own = f"node {run_checked('node', '--version').strip().removeprefix('v')}"
-    version = f"{client.version} {versions[client.version]}" if client.version else own
+    version = tell_version(client, versions, f"node {run_checked('node', '--version').strip().removeprefix('v')}")
     compare("npm", client, place, version, f"sharp {versions['sharp']}")
+
+
+@pytest.mark.parametrize("name", java.CLIENTS)
+def test_java(compare, java_places, name):
+    version = run_checked("java", "--version").splitlines()[0]
+    compare("Java", java.CLIENTS[name], java_places, version, f"JNA {JNA.resolve().stem.rpartition('-')[2]}")
