@@ -13,8 +13,8 @@ How programs use a package differs: an installer, a bundler, a server, a folder 
 was tried with a package that its ecosystem knows, and with one that latebind made: a new project's wheel beside
 onnxruntime, which computes with it, and an npm package with a library, beside sharp. All ran on Linux x64.
 
-Where the known package works, ours must work. Where neither does, [the table of clients](../tests/beside) has the words
-by which a user can go on, and a row beside it does what they say. `pytest tests/beside --write-rows` tries them again.
+Where the known package works, ours must work. Where neither does, [the table of clients](../tests/beside) has what is
+printed then; if that names a way out, another row takes it. `pytest tests/beside --write-rows` tries them again.
 """
 
 
