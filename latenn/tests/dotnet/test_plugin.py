@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import shutil
 import sys
 import zipfile
@@ -10,7 +11,6 @@ import zipfile
 import models
 import pytest
 
-from latebind.backend.targets import host_rid
 from tests.support.latenn import LATENN
 from tests.support.programs import run_checked, run_program
 
@@ -18,12 +18,13 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"),
 ]
+RID = "linux-arm64" if platform.machine() == "aarch64" else "linux-x64"
 PACKAGES = ("Latenn", "Latenn.OnnxRuntime")
 
 
 def split(folder, packages, runtime):
     """Put the libraries of each package into a folder of its own, and say so in deps.json."""
-    file, rid = folder / "Plugin.deps.json", host_rid()
+    file = folder / "Plugin.deps.json"
     described = json.loads(file.read_bytes())
     (target,) = described["targets"].values()
     for package in packages:
@@ -32,11 +33,11 @@ def split(folder, packages, runtime):
         place.mkdir(parents=True)
         with zipfile.ZipFile(package) as archive:
             for entry in archive.namelist():
-                if entry.startswith(f"runtimes/{rid}/native/"):
+                if entry.startswith(f"runtimes/{RID}/native/"):
                     (place / entry.rpartition("/")[2]).write_bytes(archive.read(entry))
         if name.endswith("OnnxRuntime"):
             shutil.copy(runtime, place / "libonnxruntime.so")
-        rows = {path.relative_to(folder).as_posix(): {"rid": rid, "assetType": "native"} for path in place.iterdir()}
+        rows = {path.relative_to(folder).as_posix(): {"rid": RID, "assetType": "native"} for path in place.iterdir()}
         target[f"{name}/0.1.0"]["runtimeTargets"] = rows
     shutil.rmtree(folder / "runtimes")
     file.write_text(json.dumps(described), "utf-8")
