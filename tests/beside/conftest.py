@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
+from ci.gen.clients_page import ROWS
 from tests.beside import java, node, python
 
 TABLES = {"Java": java.CLIENTS, "Python": python.CLIENTS, "npm": node.CLIENTS}
-ROWS = Path(__file__).with_name("rows.json")
 _MADE: dict[tuple[str, str], list[str]] = {}
 
 

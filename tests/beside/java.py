@@ -8,8 +8,7 @@ import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.beside.pairs import Clients
-from tests.support.needs import require_mounts
+from tests.beside.pairs import Clients, without_proc
 from tests.support.programs import run_checked
 
 if TYPE_CHECKING:
@@ -70,14 +69,12 @@ MAINS = {
     "a class initializer": """
         class Holder { static { new Main().run(); } } new Holder();""",
     "a class loader of each plug-in, closed after": """
-        for (int i = 0; i < 1; i++) {
-          java.util.List<java.net.URL> urls = new java.util.ArrayList<>();
-          for (String part : System.getProperty("java.class.path").split(java.io.File.pathSeparator))
-            urls.add(new java.io.File(part).toURI().toURL());
-          try (java.net.URLClassLoader loader = new java.net.URLClassLoader(
-              urls.toArray(new java.net.URL[0]), ClassLoader.getPlatformClassLoader())) {
-            ((Runnable) loader.loadClass("Main").getConstructor().newInstance()).run();
-          }
+        java.util.List<java.net.URL> urls = new java.util.ArrayList<>();
+        for (String part : System.getProperty("java.class.path").split(java.io.File.pathSeparator))
+          urls.add(new java.io.File(part).toURI().toURL());
+        try (java.net.URLClassLoader loader = new java.net.URLClassLoader(
+            urls.toArray(new java.net.URL[0]), ClassLoader.getPlatformClassLoader())) {
+          ((Runnable) loader.loadClass("Main").getConstructor().newInstance()).run();
         }""",
 }
 """What a program does with the package, on the class path."""
@@ -176,10 +173,8 @@ def start_twice(at: Place) -> str:
 
 @client("without /proc", reference_fails=True, says="libjli.so")
 def start_without_proc(at: Place) -> str:
-    require_mounts()
     path = at.compile()
-    hide = 'mount --make-rprivate / && mount -t tmpfs none /proc && exec "$@"'
-    return at.run("unshare", "-m", "sh", "-c", hide, "sh", *at.java, "-cp", path, "Main")
+    return at.run(*without_proc(*at.java, "-cp", path, "Main"))
 
 
 @client("no variable in the environment")

@@ -6,13 +6,11 @@ import json
 import os
 import platform
 import shutil
-import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.beside.pairs import Clients
+from tests.beside.pairs import Clients, run_quietly, without_proc
 from tests.support.needs import require_mounts
-from tests.support.programs import run_checked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +54,7 @@ class Place:
 
     def run(self, *command: object, **options: object) -> str:
         """What a command printed, which must succeed."""
-        given = {"cwd": self.app, "env": self.environment(), "timeout": 300, **options}
-        return run_checked(*command, **(given if "input" in given else {"stdin": subprocess.DEVNULL, **given}))
+        return run_quietly(*command, **{"cwd": self.app, "env": self.environment(), **options})
 
     def environment(self, **more: str) -> dict[str, str]:
         """Few variables, so that nothing comes from the tests' own."""
@@ -183,16 +180,12 @@ def start_module_text(at: Place) -> str:
     return at.run("node", "--input-type=module", "-e", at.module)
 
 
-@client("node --permission, require()", "node24")
-def start_with_permissions(at: Place) -> str:
-    options = ("--permission", "--allow-addons", f"--allow-fs-read={at.app}/")
-    return at.run(at.node(24), *options, at.write("app.cjs"))
+for major, how, entry in ((24, "require()", "app.cjs"), (26, "import", "app.mjs")):
 
-
-@client("node --permission, import", "node26")
-def start_module_with_permissions(at: Place) -> str:
-    options = ("--permission", "--allow-addons", f"--allow-fs-read={at.app}/")
-    return at.run(at.node(26), *options, at.write("app.mjs"))
+    @client(f"node --permission, {how}", f"node{major}")
+    def start_with_permissions(at: Place, major: int = major, entry: str = entry) -> str:
+        options = ("--permission", "--allow-addons", f"--allow-fs-read={at.app}/")
+        return at.run(at.node(major), *options, at.write(entry))
 
 
 @client("createRequire() in another folder")
@@ -252,9 +245,7 @@ def start_without_folder(at: Place) -> str:
 
 @client("without /proc")
 def start_without_proc(at: Place) -> str:
-    require_mounts()
-    hide = 'mount --make-rprivate / && mount -t tmpfs none /proc && exec "$@"'
-    return at.run("unshare", "-m", "sh", "-c", hide, "sh", "node", at.write("app.cjs"))
+    return at.run(*without_proc("node", at.write("app.cjs")))
 
 
 @client("no variable in the environment")

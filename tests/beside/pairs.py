@@ -6,9 +6,13 @@ tried twice, with the package that its ecosystem knows and with one that latebin
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from tests.support.needs import require_mounts
+from tests.support.programs import run_checked
 
 WORKS = "works"
 """What a program prints when the package computed the right numbers."""
@@ -43,6 +47,19 @@ class Clients(dict[str, Client[Place]]):
             return start
 
         return keep
+
+
+def run_quietly(*command: object, **options: object) -> str:
+    """What a command printed that must succeed, and that reads nothing unless it gets an `input`."""
+    given = {"timeout": 300, **options}
+    return run_checked(*command, **(given if "input" in given else {"stdin": subprocess.DEVNULL, **given}))
+
+
+def without_proc(*command: object) -> tuple[object, ...]:
+    """The command where /proc is empty. The test is skipped where nothing can be mounted."""
+    require_mounts()
+    hide = 'mount --make-rprivate / && mount -t tmpfs none /proc && exec "$@"'
+    return "unshare", "-m", "sh", "-c", hide, "sh", *command
 
 
 def outcome(client: Client[Place], place: Place) -> str:

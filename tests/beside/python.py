@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 from latebind.compilers.interpreters import interpreters
-from tests.beside.pairs import WORKS, Clients
+from tests.beside.pairs import WORKS, Clients, run_quietly, without_proc
 from tests.support.needs import require_mounts
-from tests.support.running import run_checked
 
 UV = (sys.executable, "-m", "uv")
 TOOLS = (
@@ -46,10 +45,7 @@ class Place:
 
     def run(self, *command: object, **options: object) -> str:
         """What a command printed, which must succeed."""
-        options = {"cwd": self.folder, "env": environment(), "timeout": 300, "stdin": subprocess.DEVNULL, **options}
-        if "input" in options:
-            del options["stdin"]
-        return run_checked(*command, **options)
+        return run_quietly(*command, **{"cwd": self.folder, "env": environment(), **options})
 
     def write(self, name: str = "app.py", text: str = "PROGRAM\n") -> Path:
         """A file of the folder; PROGRAM is the program."""
@@ -77,7 +73,6 @@ def environment(**more: str) -> dict[str, str]:
 
 CLIENTS: Clients[Place] = Clients()
 client = CLIENTS.add
-IN_MAIN = "def work():\n    PROGRAM\n\nif __name__ == '__main__':\n    "
 
 
 @client("python app.py")
@@ -257,9 +252,7 @@ def start_read_only(at: Place) -> str:
 
 @client("without /proc")
 def start_without_proc(at: Place) -> str:
-    require_mounts()
-    hide = 'mount --make-rprivate / && mount -t tmpfs none /proc && exec "$@"'
-    return at.run("unshare", "-m", "sh", "-c", hide, "sh", at.python, "-c", at.code)
+    return at.run(*without_proc(at.python, "-c", at.code))
 
 
 @client("a temporary folder where nothing may be written")
@@ -287,70 +280,37 @@ for minor in ("3.10", "3.12", "3.13"):
         return at.run(at.make(at.folder / "env", python=found[0].path), "-c", at.code)
 
 
-for method in ("fork", "spawn", "forkserver"):
-
-    @client(f"multiprocessing, {method}")
-    def start_multiprocessing(at: Place, method: str = method) -> str:
-        starts = f"p = m.get_context('{method}').Process(target=work); p.start(); p.join()"
-        return at.run(at.python, at.write(text=f"import multiprocessing as m\n{IN_MAIN}{starts}\n"))
-
-
 @client("fork after the package was used")
 def start_forked_late(at: Place) -> str:
     text = "import os\nPROGRAM\npid = os.fork()\nif not pid:\n    PROGRAM\n    os._exit(0)\n"
     return at.run(at.python, at.write(text=f"{text}assert os.waitpid(pid, 0)[1] == 0\n"))
 
 
-@client("concurrent.futures, threads")
-def start_threads(at: Place) -> str:
-    text = f"from concurrent.futures import ThreadPoolExecutor as P\n{IN_MAIN}P(8).submit(work).result()\n"
-    return at.run(at.python, at.write(text=text))
+_POOL = "from concurrent.futures import {} as Pool"
+_START = "p = {}.Process(target=work); p.start(); p.join()"
+WORKERS = {
+    "multiprocessing, fork": ("", "import multiprocessing as m", _START.format("m.get_context('fork')")),
+    "multiprocessing, spawn": ("", "import multiprocessing as m", _START.format("m.get_context('spawn')")),
+    "multiprocessing, forkserver": ("", "import multiprocessing as m", _START.format("m.get_context('forkserver')")),
+    "concurrent.futures, threads": ("", _POOL.format("ThreadPoolExecutor"), "Pool(8).submit(work).result()"),
+    "concurrent.futures, processes": ("", _POOL.format("ProcessPoolExecutor"), "Pool(2).submit(work).result()"),
+    "asyncio.to_thread()": ("", "import asyncio", "asyncio.run(asyncio.to_thread(work))"),
+    "joblib": ("joblib", "import joblib", "joblib.Parallel(2)([joblib.delayed(work)()] * 2)"),
+    "dask, processes": ("dask", "import dask", "dask.compute(dask.delayed(work)(), scheduler='processes')"),
+    "billiard (Celery's processes)": ("billiard", "import billiard", _START.format("billiard")),
+    "mpire": ("mpire", "import mpire", "mpire.WorkerPool(2).apply(work)"),
+    "gevent, everything patched": (
+        "gevent", "from gevent import monkey; monkey.patch_all()\nimport gevent", "gevent.spawn(work).get()"),
+    "trio.to_thread": ("trio", "import trio", "trio.run(trio.to_thread.run_sync, work)"),
+}  # fmt: skip
+"""The distribution, what is imported, and how the program, a function `work`, is run by threads or processes."""
 
+for name, (version, imports, starts) in WORKERS.items():
 
-@client("concurrent.futures, processes")
-def start_processes(at: Place) -> str:
-    text = f"from concurrent.futures import ProcessPoolExecutor as P\n{IN_MAIN}P(2).submit(work).result()\n"
-    return at.run(at.python, at.write(text=text))
-
-
-@client("asyncio.to_thread()")
-def start_asyncio(at: Place) -> str:
-    return at.run(at.python, at.write(text=f"import asyncio\n{IN_MAIN}asyncio.run(asyncio.to_thread(work))\n"))
-
-
-@client("joblib", "joblib")
-def start_joblib(at: Place) -> str:
-    text = f"import joblib\n{IN_MAIN}joblib.Parallel(2)([joblib.delayed(work)()] * 2)\n"
-    return at.run(at.python, at.write(text=text))
-
-
-@client("dask, processes", "dask")
-def start_dask(at: Place) -> str:
-    text = f"import dask\n{IN_MAIN}dask.compute(dask.delayed(work)(), scheduler='processes')\n"
-    return at.run(at.python, at.write(text=text))
-
-
-@client("billiard (Celery's processes)", "billiard")
-def start_billiard(at: Place) -> str:
-    text = f"import billiard\n{IN_MAIN}p = billiard.Process(target=work); p.start(); p.join()\n"
-    return at.run(at.python, at.write(text=text))
-
-
-@client("mpire", "mpire")
-def start_mpire(at: Place) -> str:
-    text = f"import mpire\n{IN_MAIN}mpire.WorkerPool(2).apply(work)\n"
-    return at.run(at.python, at.write(text=text))
-
-
-@client("gevent, everything patched", "gevent")
-def start_gevent(at: Place) -> str:
-    text = f"from gevent import monkey; monkey.patch_all()\nimport gevent\n{IN_MAIN}gevent.spawn(work).get()\n"
-    return at.run(at.python, at.write(text=text))
-
-
-@client("trio.to_thread", "trio")
-def start_trio(at: Place) -> str:
-    return at.run(at.python, at.write(text=f"import trio\n{IN_MAIN}trio.run(trio.to_thread.run_sync, work)\n"))
+    @client(name, version)
+    def start_workers(at: Place, imports: str = imports, starts: str = starts) -> str:
+        text = f"def work():\n    PROGRAM\n\nif __name__ == '__main__':\n    {starts}\n"
+        return at.run(at.python, at.write(text=f"{imports}\n{text}"))
 
 
 @client("unittest")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.machines import make_once
 from tests.beside import java, node, python
 from tests.beside.pairs import WORKS, outcome
 from tests.ecosystems.maven.test_jar import pack_jar
@@ -18,7 +19,6 @@ from tests.ecosystems.npm.test_pack import NPM, RIDS, project
 from tests.support.client import pack_project
 from tests.support.needs import require_programs
 from tests.support.npm_tools import install
-from tests.support.once import make_once
 from tests.support.running import CLI, make_environment, run_checked
 
 pytestmark = [
@@ -49,15 +49,17 @@ SHARP = "if (!it.versions.vips) throw new Error('no vips'); console.log('works')
 def python_places(shared_folder):
     """Makes the place for a client; and the versions of what it has."""
 
+    environment = shared_folder / "beside-environment"  # made in its place: its programs name their interpreter
+
     def make(folder):
         run_checked(*CLI, "new", "demo", cwd=folder)
         run_checked(*CLI, "-C", folder / "demo", "pack", timeout=600)
         (wheel,) = folder.glob("demo/dist/*.whl")
-        make_environment(folder / "environment", wheel, "onnxruntime", *python.TOOLS)
+        make_environment(environment, wheel, "onnxruntime", *python.TOOLS)
 
     folder = make_once(shared_folder / "beside-python", make)
     (wheel,) = folder.glob("demo/dist/*.whl")
-    interpreter = folder / "environment/bin/python"
+    interpreter = environment / "bin/python"
     asked = "import importlib.metadata as m, json; print(json.dumps([(d.name, d.version) for d in m.distributions()]))"
     versions = {name.lower(): version for name, version in json.loads(run_checked(interpreter, "-c", asked))}
     packages = {"theirs": ("onnxruntime",), "ours": (str(wheel), "onnxruntime")}

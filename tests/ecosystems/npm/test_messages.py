@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 
+from tests.beside.node import ARCH
 from tests.ecosystems.npm.test_pack import NPM, RIDS, project
 from tests.support.client import pack_project
 from tests.support.npm_tools import install
@@ -19,7 +20,6 @@ pytestmark = [
 ]
 
 OURS = 'const file = require("@acme/tiny").libraryPath(); require("fs").accessSync(file); console.log("works");\n'
-ARCH = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), "")
 TOOLS = (f"node-linux-{ARCH}@24", "@vercel/ncc@0.38")
 
 
