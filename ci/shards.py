@@ -44,12 +44,14 @@ class Shard:
 _SLOW = "(slow or workflows) and not emulated"
 _PARTS = {
     "loader": ("loader",),
-    "ecosystems": ("ecosystems",),
+    "ecosystems": ("ecosystems/plugin", "ecosystems/sdk", "ecosystems/symbols", "ecosystems/wheel"),
+    "managers": ("ecosystems/maven", "ecosystems/npm", "ecosystems/nuget"),
     "adopt": ("adopt",),
     "beside": ("beside",),
     "ci": ("ci",),
     "verify": ("verify", "advice"),
-    "packages": ("examples", "pack", "release", "rehearse", "test_sabotage.py"),
+    "packages": ("pack", "release", "rehearse"),
+    "examples": ("examples", "test_sabotage.py"),
 }
 """The slow tests of latebind by what in tests/ has them; "slow" has the others."""
 _OTHERS = tuple(f"--ignore=tests/{place}" for places in _PARTS.values() for place in places)
