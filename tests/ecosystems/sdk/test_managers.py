@@ -72,6 +72,54 @@ def test_conan_without_libs_links_nothing(sdk, tmp_path):
     assert "undefined reference" in run_program("cc", "program.c", f"-I{include}", cwd=tmp_path).stderr
 
 
+def test_cmake_downloads_the_archive(sdk, tmp_path):
+    text = (ROOT / "docs/howto/sdk.md").read_text("utf-8")
+    (block,) = re.findall(r"```cmake\n(include\(FetchContent.*?)```", text, re.DOTALL)
+    block = re.sub(r"URL https\S+", f'URL "{sdk.as_uri()}"', block)
+    block = re.sub(r"SHA256=\S+", f"SHA256={hashlib.sha256(sdk.read_bytes()).hexdigest()}", block)
+    head = "cmake_minimum_required(VERSION 3.24)\nproject(consumer LANGUAGES C)\nadd_executable(program program.c)\n"
+    write_files(tmp_path, {"CMakeLists.txt": head + block, "program.c": PROGRAM})
+    run_checked("cmake", "-S", tmp_path, "-B", tmp_path / "tree", "-G", "Ninja", timeout=120)
+    run_checked("cmake", "--build", tmp_path / "tree", timeout=120)
+    run_checked(tmp_path / "tree" / "program", timeout=60)
+
+
+BAZEL_WORKSPACE = """\
+load("@bazel_tools//tools/build_defs/repo:http.bzl", "http_archive")
+
+http_archive(
+    name = "demo",
+    build_file = "//:demo.BUILD",
+    sha256 = "{checksum}",
+    strip_prefix = "demo-1.2.3-linux-x64-sdk",
+    urls = ["{url}"],
+)
+"""
+BAZEL_BUILD = 'cc_binary(name = "{name}", srcs = ["program.c"], deps = [{deps}])\n'
+
+
+def test_bazel_builds_a_program(sdk, tmp_path):
+    """Where Bazel can build at all: it downloads its rules of C, unless ~/.bazelrc says where they are."""
+    require_programs("bazel")
+    bazel = ("bazel", f"--output_user_root={tmp_path / 'bazel'}")
+    files = {
+        "WORKSPACE": BAZEL_WORKSPACE.format(checksum=hashlib.sha256(sdk.read_bytes()).hexdigest(), url=sdk.as_uri()),
+        "demo.BUILD": recipe("Bazel", "starlark")[0],
+        "BUILD": BAZEL_BUILD.format(name="program", deps='"@demo//:core"'),
+        "program.c": PROGRAM,
+        "plain/BUILD": BAZEL_BUILD.format(name="plain", deps="").replace("program.c", "plain.c"),
+        "plain/plain.c": "int main(void) { return 0; }\n",
+    }
+    write_files(tmp_path / "work", files)
+    try:
+        if run_program(*bazel, "build", "//plain", cwd=tmp_path / "work", timeout=300).returncode:
+            pytest.skip("not run: Bazel can't build a program without dependencies here")
+        run_checked(*bazel, "run", "//:program", cwd=tmp_path / "work", timeout=300)
+    finally:
+        run_program(*bazel, "shutdown", cwd=tmp_path / "work")
+        run_checked("chmod", "-R", "u+w", tmp_path / "bazel")
+
+
 def unpack_root(path, folder):
     shutil.unpack_archive(path, folder, filter="data")
     (root,) = (child for child in folder.iterdir() if child.is_dir())

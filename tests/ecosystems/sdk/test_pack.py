@@ -87,6 +87,7 @@ def test_an_archive_holds_what_programs_are_compiled_with(pack_result):
         entries = {entry.name: entry for entry in archive}
         library = archive.extractfile("tiny-1.2.3-linux-x64-sdk/lib/libtiny.so").read()
     assert [name.removeprefix("tiny-1.2.3-linux-x64-sdk/") for name in entries] == [
+        "CMakeLists.txt",
         "include/tiny.h",
         "lib/cmake/tiny/tiny-config-version.cmake",
         "lib/cmake/tiny/tiny-config.cmake",
@@ -129,6 +130,58 @@ def assert_computes(folder, prefix, *, more=()):
 @pytest.mark.builds
 def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
     assert_computes(tmp_path / "consumer", prefix)
+
+
+FETCHED = """\
+cmake_minimum_required(VERSION 3.24)
+project(consumer LANGUAGES C)
+include(FetchContent)
+FetchContent_Declare(tiny URL "{url}"{more})
+{use}
+add_subdirectory(program)
+"""
+FETCHED_PROGRAM = """\
+add_executable(program ../program.c)
+target_link_libraries(program PRIVATE tiny::tiny)
+"""
+
+
+def configure_fetched(folder, archive, use="FetchContent_MakeAvailable(tiny)", more=""):
+    """A program in a folder of its own uses what the folder above it fetched."""
+    (folder / "program").mkdir(parents=True)
+    text = FETCHED.format(url=archive.as_uri(), use=use, more=more)
+    (folder / "CMakeLists.txt").write_text(text, encoding="utf-8")
+    (folder / "program" / "CMakeLists.txt").write_text(FETCHED_PROGRAM, encoding="utf-8")
+    (folder / "program.c").write_text(PROGRAM, encoding="utf-8")
+    command = [program("cmake"), "-S", folder, "-B", folder / "tree", "-G", "Ninja"]
+    return run_program(*command, f"-DCMAKE_MAKE_PROGRAM={program('ninja')}", timeout=120)
+
+
+OVERRIDE = " OVERRIDE_FIND_PACKAGE"
+FIND = "find_package(tiny 1.2 CONFIG REQUIRED COMPONENTS tiny)"
+
+
+@pytest.mark.builds
+@pytest.mark.parametrize(("use", "more"), [("FetchContent_MakeAvailable(tiny)", ""), (FIND, OVERRIDE)])
+def test_a_program_fetches_the_archive(pack_result, tmp_path, use, more):
+    """FetchContent_Declare(OVERRIDE_FIND_PACKAGE) has been in CMake since 3.24."""
+    ended = configure_fetched(tmp_path / "consumer", by_kind(pack_result)["sdk"], use, more)
+    assert ended.returncode == 0, ended.stderr
+    run_checked(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
+    run_checked(tmp_path / "consumer" / "tree" / "program" / "program", timeout=60)
+
+
+@pytest.mark.builds
+def test_an_archive_for_another_cpu_is_refused_when_it_is_fetched(pack_result, tmp_path):
+    archive = tmp_path / "tiny.tar.gz"
+    folder = unpack(by_kind(pack_result)["sdk"], tmp_path / "opened")
+    version = folder / "lib/cmake/tiny/tiny-config-version.cmake"
+    version.write_text(re.sub(r'MATCHES "[^"]*"', 'MATCHES "^(arm64)$"', version.read_text("utf-8")), "utf-8")
+    with tarfile.open(archive, "w:gz") as opened:
+        opened.add(folder, "tiny")
+    ended = configure_fetched(tmp_path / "consumer", archive)
+    assert ended.returncode != 0
+    assert "This is tiny 1.2.3 (for linux-x64, not" in " ".join(ended.stderr.split())
 
 
 @pytest.mark.builds

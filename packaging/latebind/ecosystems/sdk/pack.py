@@ -78,6 +78,12 @@ class SdkPackage:
     linked: tuple[str, ...]
     """The targets that its own target links."""
 
+    @property
+    def targets(self) -> list[str]:
+        """All of its targets in CMake."""
+        own = [self.target] if self.libraries else []
+        return sorted({*own, *(library.target for library in (*self.libraries, *self.static))})
+
 
 def pack_sdk(config: Config, packages: Sequence[str], stage: Stage, outdir: Path) -> Path:
     """Write the archive of some packages for a target into `outdir`; equal inputs give equal bytes.
@@ -253,8 +259,13 @@ def _build_files(config: Config, packages: Sequence[SdkPackage], stage: Stage, l
         "config": render("sdk/config.cmake.j2", **common),
         "config-version": render("sdk/version.cmake.j2", **common, **fit),
     }
+    cmake = f"{libdir}/cmake/{name}/{name}"
     for kind, text in texts.items():
-        yield Entry(name=f"{libdir}/cmake/{name}/{name}-{kind}.cmake", data=text.encode())
+        yield Entry(name=f"{cmake}-{kind}.cmake", data=text.encode())
+    yield Entry(
+        name="CMakeLists.txt",
+        data=render("sdk/CMakeLists.txt.j2", **common, cmake=cmake, release=version.base_version).encode(),
+    )
     project = config.project
     about = " ".join((project.description or project.name).split()).replace("$", "$$")
     modules = {package.name: package.module for package in packages}
