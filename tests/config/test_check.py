@@ -178,13 +178,14 @@ def test_a_value_of_another_kind_is_told_apart_from_an_empty_one(tmp_path, text,
 
 
 def test_a_package_is_not_made_where_it_is_excluded_or_its_runtime_does_not_exist(tmp_path):
-    text = BOUND.replace('["linux-x64"]', '["linux-x64", "linux-musl-x64", "win-x64"]')
+    text = BOUND.replace('["linux-x64"]', '["linux-x64", "linux-musl-x64", "osx-arm64", "win-x64"]')
     text = f'{text}\n{TWO}nuget = {{ id = "Two" }}\n[targets.win-x64]\nexclude = ["tiny"]\n'
     config = load(write_client(tmp_path, latebind=text) / "latebind.toml")
-    rids = ("linux-x64", "linux-musl-x64", "win-x64")
+    rids = ("linux-x64", "linux-musl-x64", "osx-arm64", "win-x64")
     assert [config.explain_not_made("tiny", rid) for rid in rids] == [
         "",
         "ONNX Runtime exists for glibc only, but linux-musl-x64 uses musl",
+        "",
         "[targets.win-x64] of latebind.toml excludes tiny",
     ]
-    assert [config.explain_not_made("two", rid) for rid in rids] == [""] * 3
+    assert [config.explain_not_made("two", rid) for rid in rids] == [""] * 4

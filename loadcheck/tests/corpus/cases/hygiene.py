@@ -218,9 +218,9 @@ def aar(bench: Bench, page: int) -> bytes:
 
 
 @made_by
-def program(bench: Bench, flags: int):
+def program(bench: Bench, flags: int, *options: str):
     """A program whose stack has these flags: 7 with PF_X."""
-    data = bench.compiler.program("int main(void) { return 0; }\n").read_bytes()
+    data = bench.compiler.program("int main(void) { return 0; }\n", *options).read_bytes()
     stack = (0x6474E551).to_bytes(4, "little")
     assert data.count(stack + b"\6\0\0\0") == 1
     return bench.bare("latenn", data.replace(stack + b"\6\0\0\0", stack + bytes([flags, 0, 0, 0])))
@@ -328,8 +328,8 @@ CASES = [
     Case("LB604", "an empty module of Python", wheel({"latenn/_core.cpython-311-x86_64-linux-gnu.so": b""}),
          wheel({"latenn/_core.so": b""}), at="!latenn/_core.cpython-311-x86_64-linux-gnu.so",
          says="Python cannot import"),
-    Case("LB606", "a program with an executable stack still starts", program(flags=7), program(flags=6), at="latenn",
-         says="RWE", severity="warning"),
+    *(Case("LB606", f"a program with an executable stack still starts ({option})", program(7, option),
+           program(6, option), at="latenn", says="RWE", severity="warning") for option in ("-pie", "-no-pie")),
     *(Case("LB117", f"pages of 4 KB for Android in a {what}", make(4096), make(16384), at="liblatenn.so",
            says="aligned to 4096 bytes", severity="warning")
       for what, make in (("wheel", android_wheel), ("nupkg", android_nupkg))),
