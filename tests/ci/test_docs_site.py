@@ -129,6 +129,7 @@ def test_the_search_finds_pages_and_no_records_of_decisions(site):
     assert not [place for place in places if place.startswith("decisions/0")]
 
 
+QUERIES = ROOT / "tests/ci/queries.json"
 PASTED = (
     ("OMP: Error #15: Initializing libiomp5md.dll", "omp-error-15"),
     ("ImportError: libcudart.so.13: cannot open shared object file", "libcudartso13"),
@@ -144,16 +145,30 @@ PASTED = (
 """What people paste, with lunr's own operators in it, and the beginning of the section about it."""
 
 
+def search(site, queries):
+    """The three best sections of each query, the best first."""
+    (node,) = require_programs("node")
+    ended = run_program(node, ROOT / "tests/ci/search.mjs", site, input=json.dumps(queries))
+    assert ended.stderr == ""
+    return json.loads(ended.stdout)
+
+
 @pytest.mark.builds
 def test_a_pasted_message_finds_its_section_in_the_search(site):
-    (node,) = require_programs("node")
-    program = ROOT / "tests/ci/search.mjs"
-    ended = run_program(node, program, site, input=json.dumps([*(message for message, _ in PASTED), "cibuildwh"]))
-    assert ended.stderr == ""
-    found = json.loads(ended.stdout)
+    found = search(site, [*(message for message, _ in PASTED), "cibuildwh"])
     wanted = [*(f"howto/messages.html#{section}" for _, section in PASTED), "cibuildwheel.html"]
     missed = {start: best for start, best in zip(wanted, found, strict=True) if not "".join(best).startswith(start)}
     assert missed == {}
+
+
+@pytest.mark.builds
+@pytest.mark.parametrize(("kind", "share"), [("message", 0.9), ("problem", 0.8)])
+def test_what_people_typed_who_had_not_seen_the_pages_finds_its_answer_first(site, kind, share):
+    """`wants` is what they hoped to read, `answer` the beginning of the section that says it."""
+    rows = [row for row in json.loads(QUERIES.read_text("utf-8")) if row["kind"] == kind]
+    found = search(site, [row["query"] for row in rows])
+    missed = [row["query"] for row, best in zip(rows, found, strict=True) if not best[0].startswith(row["answer"])]
+    assert len(missed) <= (1 - share) * len(rows), missed
 
 
 @pytest.mark.builds
