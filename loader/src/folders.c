@@ -12,7 +12,7 @@ int lb_each_folder(const char* list, const char* separators, lb_trust trust, lb_
   int stop = 0;
   while (!stop) {
     size_t length = strcspn(list, separators);
-    if (*list == '/') {
+    if (lb_os_is_absolute(list)) {
       char* text = lb_copy(list, length);
       stop = text ? each(context, text, trust) : 0;
       lb_free(text);

@@ -230,6 +230,20 @@ int lb_os_search(const char* name, lb_visit_folder each, void* context) {
   return stop;
 }
 
+const char* lb_os_separator(void) {
+  return ";";
+}
+
+char* lb_os_dotnet_property(void* function, const char* name) {
+  int(__cdecl * ask)(void* host, const wchar_t* name, const wchar_t** value);
+  const wchar_t* value = NULL;
+  wchar_t* wide = lb_wide(name);
+  memcpy(&ask, &function, sizeof ask);
+  int is_known = wide && !ask(NULL, wide, &value) && value; /* NULL: the runtime that runs */
+  lb_free(wide);
+  return is_known ? lb_narrow(value) : NULL;
+}
+
 int lb_os_search_drivers(lb_visit_folder each, void* context) {
   char* folder = lb_system_folder(0);
   int stop = folder ? each(context, folder, LB_TRUST_JUDGED) : 0;

@@ -237,6 +237,8 @@ int lb_try_handle(lb_search* search, lb_source source, const char* path, void* h
 
 /* Tries the files in a folder that have the runtime's names. A folder of a package may be absent. */
 int lb_try_folder(lb_search* search, lb_source source, const char* folder);
+/* Tries the folders in which the application of .NET that runs in this process has native libraries. */
+int lb_search_dotnet(lb_search* search);
 /* This library's names. The kernel is asked once. */
 const lb_own_names* lb_own_names_of(lb_search* search);
 

@@ -18,6 +18,7 @@
 #include "report_json.c"
 #include "candidate.c"
 #include "listing.c"
+#include "dotnet.c"
 #include "search.c"
 #include "opening.c"
 #include "bind.c"

@@ -121,6 +121,11 @@ typedef enum lb_trust {
 
 typedef int (*lb_visit_folder)(void* context, const char* folder, lb_trust trust);
 
+/* What is between the folders of a list. */
+const char* lb_os_separator(void);
+/* A property of the running .NET runtime, by hostfxr's function; NULL when there is none. The caller frees. */
+char* lb_os_dotnet_property(void* function, const char* name);
+
 /* Calls `each` for every absolute folder of a list until it returns non-zero; returns what it returned last. */
 int lb_each_folder(const char* list, const char* separators, lb_trust trust, lb_visit_folder each, void* context);
 

@@ -301,6 +301,17 @@ lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
   return lb_outcome_of(lb_say_errno(errno, why, why_size));
 }
 
+const char* lb_os_separator(void) {
+  return ":";
+}
+
+char* lb_os_dotnet_property(void* function, const char* name) {
+  int (*ask)(void* host, const char* name, const char** value);
+  const char* value = NULL;
+  memcpy(&ask, &function, sizeof ask);
+  return ask(NULL, name, &value) ? NULL : lb_duplicate(value); /* NULL: the runtime that runs */
+}
+
 int lb_os_search_drivers(lb_visit_folder each, void* context) {
   (void)each;
   (void)context;

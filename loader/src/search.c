@@ -155,7 +155,7 @@ static int lb_search_beside(lb_search* search) {
 }
 
 static int lb_search_package(lb_search* search) {
-  return search->around && search->around->look(search);
+  return (search->around && search->around->look(search)) || lb_search_dotnet(search);
 }
 
 typedef struct lb_system_search {

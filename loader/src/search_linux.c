@@ -3,9 +3,9 @@
  * must not judge what is there. dlopen() with a bare name would map a file before its head was read, and would look in
  * the current folder where a list has an empty or relative element.
  *
- * glibc: LD_LIBRARY_PATH, the run paths of this library, /etc/ld.so.cache, the default folders (man 8 ld.so; an RPATH,
- * which is deprecated, comes before LD_LIBRARY_PATH there). musl: LD_LIBRARY_PATH, /etc/ld-musl-<processor>.path, else
- * its default folders.
+ * glibc: LD_LIBRARY_PATH, the run paths of this library and of the program, /etc/ld.so.cache, the default folders (man 8
+ * ld.so; an RPATH, which is deprecated, comes before LD_LIBRARY_PATH there). musl: LD_LIBRARY_PATH,
+ * /etc/ld-musl-<processor>.path, else its default folders.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -55,20 +55,18 @@ static int lb_search_cache(const char* name, lb_visit_folder each, void* context
   return stop;
 }
 
-/* What the system's loader would search for this library: run paths, LD_LIBRARY_PATH as the process was started with
- * it, default folders. NULL when it cannot tell. */
-static Dl_serinfo* lb_system_folders(void) {
-  static const char anchor = 0;
+/* What the system's loader would search for what an image needs: run paths, LD_LIBRARY_PATH as the process was started
+ * with it, default folders. NULL when it cannot tell. Takes the reference. */
+static Dl_serinfo* lb_system_folders(void* image) {
   Dl_serinfo size;
-  void* own = lb_os_hold(&anchor);
-  if (!own) return NULL;
-  Dl_serinfo* folders = dlinfo(own, RTLD_DI_SERINFOSIZE, &size) ? NULL : lb_allocate(size.dls_size);
+  if (!image) return NULL;
+  Dl_serinfo* folders = dlinfo(image, RTLD_DI_SERINFOSIZE, &size) ? NULL : lb_allocate(size.dls_size);
   if (folders) memcpy(folders, &size, offsetof(Dl_serinfo, dls_serpath)); /* its size and their number */
-  if (folders && dlinfo(own, RTLD_DI_SERINFO, folders)) {
+  if (folders && dlinfo(image, RTLD_DI_SERINFO, folders)) {
     lb_free(folders);
     folders = NULL;
   }
-  dlclose(own);
+  dlclose(image);
   return folders;
 }
 
@@ -81,24 +79,41 @@ static int lb_is_default(const char* folder) {
   return *folder == '/' && (strstr)(folder, "-linux-") && !(strchr)(folder + 1, '/');
 }
 
-static int lb_search_own(const char* name, lb_visit_folder each, void* context) {
-  Dl_serinfo* folders = lb_system_folders();
-  size_t count = folders ? folders->dls_cnt : 0;
-  size_t defaults = count;
+static int lb_search_some(const Dl_serinfo* folders, size_t from, size_t to, lb_trust trust, lb_visit_folder each,
+                          void* context) {
   int stop = 0;
-  while (defaults && lb_is_default(folders->dls_serpath[defaults - 1].dls_name)) defaults--;
-  for (size_t i = 0; i <= count && !stop; i++) {
-    if (i == defaults) stop = lb_search_cache(name, each, context);
-    const char* folder = i < count ? folders->dls_serpath[i].dls_name : "";
-    lb_trust trust = i < defaults ? LB_TRUST_JUDGED : LB_TRUST_SYSTEM; /* run paths come before the defaults */
-    if (*folder == '/' && !stop) stop = each(context, folder, trust);
+  for (size_t i = from; i < to && !stop; i++) {
+    const char* folder = folders->dls_serpath[i].dls_name;
+    if (*folder == '/') stop = each(context, folder, trust);
   }
-  lb_free(folders);
+  return stop;
+}
+
+/* How many are before the default folders. */
+static size_t lb_count_run_paths(const Dl_serinfo* folders) {
+  size_t count = folders ? folders->dls_cnt : 0;
+  while (count && lb_is_default(folders->dls_serpath[count - 1].dls_name)) count--;
+  return count;
+}
+
+/* The program's run paths are those by which it would find a runtime that it links. */
+static int lb_search_own(const char* name, lb_visit_folder each, void* context) {
+  static const char anchor = 0;
+  Dl_serinfo* own = lb_system_folders(lb_os_hold(&anchor));
+  Dl_serinfo* program = lb_system_folders(dlopen(NULL, RTLD_LAZY));
+  size_t defaults = lb_count_run_paths(own);
+  int stop = lb_search_some(own, 0, defaults, LB_TRUST_JUDGED, each, context) ||
+             lb_search_some(program, 0, lb_count_run_paths(program), LB_TRUST_JUDGED, each, context) ||
+             lb_search_cache(name, each, context) ||
+             lb_search_some(own, defaults, own ? own->dls_cnt : 0, LB_TRUST_SYSTEM, each, context);
+  lb_free(program);
+  lb_free(own);
   return stop;
 }
 
 const char* lb_os_searched(void) {
-  return "not in LD_LIBRARY_PATH, this library's run paths, ldconfig's cache or the default folders";
+  return "not in LD_LIBRARY_PATH, the run paths of this library and the program, ldconfig's cache or the default "
+         "folders";
 }
 #else
 #define LB_MUSL_PATHS "/etc/ld-musl-" LB_MUSL_CPU ".path"

@@ -10,6 +10,7 @@ import pytest
 
 from tests.loader.situations import outcomes, place
 from tests.loader.test_loader import ENVIRONMENT, NAME
+from tests.support.needs import require_programs
 from tests.support.running import run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: LD_LIBRARY_PATH and ldconfig are Linux's")
@@ -83,6 +84,24 @@ def test_the_run_paths_of_the_library_that_holds_the_loader_are_searched(program
     answer = programs.probe(program=program, cwd="/")
     assert outcomes(answer)[-1] == ("system", "bound")
     assert answer["report"]["path"] == str(tmp_path / "deps" / NAME)
+
+
+def test_the_run_paths_of_the_program_are_searched_for_a_library_elsewhere(plain, tmp_path):
+    """As they are for a runtime that the program itself links: build trees of CMake and Conan have such."""
+    require_programs("cc")
+    runtime = place(plain, "good", tmp_path / "runtime")
+    (tmp_path / "lib").mkdir()
+    library = shutil.copy(plain.folder / "libmine.so", tmp_path / "lib")
+    host = pathlib.Path(__file__).with_name("hostile") / "host.c"
+    printed = {}
+    for folder in (runtime.parent, tmp_path / "none"):
+        command = ["cc", host, "-o", "program", f"-Wl,-rpath,{folder}", "-Wl,--enable-new-dtags", "-ldl", "-pthread"]
+        run_checked(*command, cwd=tmp_path)
+        ended = run_program(tmp_path / "program", library, env={"HOME": str(tmp_path)})
+        printed[folder] = ended.stdout.partition("\n")[0]
+    found, missing = printed.values()
+    assert found == str(runtime)
+    assert missing.startswith("ONNX Runtime was not found in")
 
 
 # ---- ldconfig's cache ----

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import zipfile
 
 import pytest
 
@@ -52,6 +53,22 @@ static class Program
     static void Main() { Console.Write(Marshal.PtrToStringAnsi(library_problem())); }
 }
 """
+PLUGIN = """\
+using System;
+using System.Runtime.InteropServices;
+
+static class Program
+{
+    delegate IntPtr Problem();
+
+    static void Main(string[] arguments)
+    {
+        var plugin = NativeLibrary.Load(arguments[0]);
+        var address = NativeLibrary.GetExport(plugin, "library_problem");
+        Console.Write(Marshal.PtrToStringAnsi(Marshal.GetDelegateForFunctionPointer<Problem>(address)()));
+    }
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +81,17 @@ def package(shared_folder, tmp_path_factory):
     return pack_nupkgs(make_config(folder), "core", [stage], folder / "dist")[0]
 
 
-def run_application(work, package, name, runtime=None):
+def run_application(work, package, name, runtime=None, program=PROGRAM, arguments=()):
     """What the application prints: why the runtime cannot be used."""
     project = work / "project"
     project.mkdir(parents=True)
     (project / "User.csproj").write_text(PROJECT)
-    (project / "User.cs").write_text(PROGRAM)
+    (project / "User.cs").write_text(program)
     packages = consumer([package], runtime, project=project, version="0.1.0", layout=find_layout(name))
     application = build_consumer(packages, work / "w")
     environment = dotnet.private(packages.environment, work / "w" / "home")
     environment.pop("VIRTUAL_ENV", None)  # that of the tests has a runtime, which the stub would find
-    return run(application.argv, env=environment).output
+    return run((*application.argv, *arguments), env=environment).output
 
 
 @pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-cache"])
@@ -84,12 +101,27 @@ def test_without_the_runtime_the_sentence_names_its_nuget_package(tmp_path, pack
     assert "Get it with: dotnet add package Microsoft.ML.OnnxRuntime (or name its file in " in sentence
 
 
-@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish"])
+@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-cache"])
 def test_the_runtimes_nuget_package_is_found(tmp_path, package, name):
     version = ORT_VERSIONS[-1]
     runtime_preset = preset("onnxruntime")
     runtime = assemble_runtime_nupkg(library(version), version, tmp_path / "runtime", rid=RID, runtime=runtime_preset)
     assert run_application(tmp_path, package, name, (version, runtime)) == ""
+
+
+def test_a_plugin_elsewhere_finds_the_runtime_of_the_application(tmp_path, package):
+    """What a P/Invoke of the plug-in's own would find, too."""
+    with zipfile.ZipFile(package) as archive:
+        plugin = tmp_path / "plugin" / "liblibrary.so"
+        plugin.parent.mkdir()
+        plugin.write_bytes(archive.read(f"runtimes/{RID}/native/liblibrary.so"))
+    version = ORT_VERSIONS[-1]
+    runtime = assemble_runtime_nupkg(
+        library(version), version, tmp_path / "runtime", rid=RID, runtime=preset("onnxruntime")
+    )
+    ran = {"program": PLUGIN, "arguments": [str(plugin)]}
+    assert run_application(tmp_path / "with", package, "dotnet-build", (version, runtime), **ran) == ""
+    assert "was not found" in run_application(tmp_path / "without", package, "dotnet-build", **ran)
 
 
 def test_the_command_for_a_damaged_runtime_replaces_it(tmp_path, package, packed_once):

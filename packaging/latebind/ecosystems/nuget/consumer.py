@@ -23,7 +23,7 @@ from latebind.ecosystems.nuget.dotnet_project import (
     share_build,
 )
 from latebind.ecosystems.nuget.files import nuget_tables, nupkg_file
-from latebind.ecosystems.nuget.layouts import BUILD, CACHE, LAYOUTS, Application, Layout, find_layout, older_assembly
+from latebind.ecosystems.nuget.layouts import BUILD, LAYOUTS, Application, Layout, find_layout, older_assembly
 from latebind.ecosystems.nuget.managed import list_frameworks
 from latebind.ecosystems.nuget.runtime_package import add_runtime, runtime_nupkg
 from latebind.errors import BuildError, InputError, LatebindError, NotRun
@@ -305,11 +305,8 @@ def _offers_older_assembly(config: Config) -> bool:
     return False
 
 
-def _suits(layout: Layout, config: Config, runtime: RuntimeUse | None) -> bool:
-    if older_assembly in layout.proofs:
-        return _offers_older_assembly(config)
-    # In NuGet's package cache, a stub cannot find out which version of the runtime to use.
-    return layout.name != CACHE or runtime is None or not runtime.drop_in
+def _suits(layout: Layout, config: Config, _runtime: RuntimeUse | None) -> bool:
+    return older_assembly not in layout.proofs or _offers_older_assembly(config)
 
 
 def _declare_consumer(layout: Layout) -> Consumer:
