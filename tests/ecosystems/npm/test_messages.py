@@ -10,7 +10,7 @@ import pytest
 
 from tests.beside.node import ARCH
 from tests.ecosystems.npm.test_pack import NPM, RIDS, project
-from tests.support.client import pack_project
+from tests.support.client import pack_project, write_files
 from tests.support.npm_tools import install
 from tests.support.running import run_checked, run_program
 
@@ -20,7 +20,12 @@ pytestmark = [
 ]
 
 OURS = 'const file = require("@acme/tiny").libraryPath(); require("fs").accessSync(file); console.log("works");\n'
-TOOLS = (f"node-linux-{ARCH}@24", "@vercel/ncc@0.38")
+TOOLS = (f"node-linux-{ARCH}@24", "@vercel/ncc@0.38", "@vercel/nft@1")
+RUNTIME = '[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\n'
+TRACE = """\
+const { nodeFileTrace } = require(process.argv[2]);
+nodeFileTrace(["ours.cjs"]).then(({ fileList }) => console.log([...fileList].join("\\n")));
+"""
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +45,29 @@ def installed(tmp_path_factory):
     install(folder, *files)
     (folder / "ours.cjs").write_text(OURS)
     return folder
+
+
+def test_a_tracer_copies_the_runtimes_library_too(tools, tmp_path):
+    """Next.js, Vercel and Nitro deploy what @vercel/nft finds. The runtime's package lies beside this one."""
+    packed = project(tmp_path / "packed", npm=NPM, rids=RIDS[:1], runtime=RUNTIME)
+    pack_project(packed)
+    app = tmp_path / "app"
+    write_files(app, {"package.json": '{"private": true}', "ours.cjs": OURS, "trace.cjs": TRACE})
+    install(app, *(packed / "dist" / name for name in ("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz")))
+    library = f"node_modules/onnxruntime-node/bin/napi-v6/linux/{ARCH}/libonnxruntime.so.1"
+    write_files(app, {library: "", "node_modules/onnxruntime-node/package.json": '{"name": "onnxruntime-node"}'})
+    traced = run_checked("node", "trace.cjs", tools / "@vercel/nft", cwd=app).splitlines()
+    assert {library, "node_modules/onnxruntime-node/package.json"} <= set(traced)
+
+
+def test_a_bundler_that_renames_the_module_is_named_with_what_helps(installed, tmp_path):
+    """Next.js with Turbopack compiles a module under a name below /ROOT, which does not exist."""
+    source = (installed / "node_modules/@acme/tiny/latebind-trusted.cjs").read_text("utf-8")
+    wrapped = f"(function (module, exports, require, __filename) {{\n{source}\n}})"
+    called = '({ exports: {} }, {}, require, "/ROOT/node_modules/@acme/tiny/latebind-trusted.cjs");\n'
+    (tmp_path / "chunk.js").write_text(wrapped + called)
+    said = run_program("node", tmp_path / "chunk.js").stderr
+    assert 'serverExternalPackages: ["@acme/tiny"] in next.config.js' in said
 
 
 def start_with_permissions(tools, app, entry):

@@ -106,8 +106,10 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
         npm_platform(stage.rid).name: (name, find_exporter(config, package, stage).name)
         for name, stage in parts.items()
     }
+    used = config.runtime_of(package)
+    runtime = npm.runtime or (used.traits.npm if used else "")
     modules = [
-        Entry(name=file, data=render_module(template, npm.name, version, library_by_platform, plugin))
+        Entry(name=file, data=render_module(template, npm.name, version, library_by_platform, plugin, runtime))
         for file, template in _GENERATED_FILES.items()
     ]
     root = config.root / npm.source
@@ -133,10 +135,15 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     return _write(config, outdir, fields, [*modules, *files, Entry(name=SBOM_FILE, data=bill)])
 
 
-def render_module(
-    template: str, name: str, version: str, files: Mapping[str, tuple[str, str]], plugin: PluginConfig | None = None
+def render_module(  # noqa: PLR0913  # what the templates have
+    template: str,
+    name: str,
+    version: str,
+    files: Mapping[str, tuple[str, str]],
+    plugin: PluginConfig | None = None,
+    runtime: str = "",
 ) -> bytes:
-    """A generated module; `files` has for each platform the package and the library in it."""
+    """A generated module; `files` has for each platform the package and the library in it, `runtime` is a package."""
     exported = ("libraryPath", "target", *(plugin.known_host.node if plugin else ()))
     variable = f"{re.sub('[^A-Z0-9]+', '_', name.upper()).strip('_')}_LIB_PATH"
     return render(
@@ -147,6 +154,7 @@ def render_module(
         variable=variable,
         kind=plugin.host if plugin else "",
         exported=exported,
+        runtime=runtime,
     ).encode()
 
 
