@@ -65,6 +65,36 @@ public class Main {
   }
 }
 """
+BUNDLES = """
+import java.util.*;
+import org.osgi.framework.*;
+import org.osgi.framework.launch.*;
+public class Main {
+  public static void main(String[] words) {
+    try {
+      start(words);
+    } catch (Exception error) {
+      error.printStackTrace();
+      System.exit(1); // the framework's threads go on
+    }
+    System.exit(0);
+  }
+  static void start(String[] words) throws Exception {
+    Map<String, String> settings = Map.of("org.osgi.framework.storage", words[0], "felix.cache.rootdir", words[0]);
+    Framework framework = ServiceLoader.load(FrameworkFactory.class).iterator().next().newFramework(settings);
+    framework.start();
+    Bundle bundle = framework.getBundleContext().installBundle("file:" + words[1]);
+    bundle.start();
+    Class<?> type = Class.forName(words[2], true, bundle.loadClass(words[2]).getClassLoader());
+    if (words[2].startsWith("io.github")) type.getMethod("load").invoke(null);
+    System.out.println("works, " + bundle.getSymbolicName() + " " + bundle.getVersion());
+    framework.stop();
+    framework.waitForStop(0);
+  }
+}
+"""
+FRAMEWORKS = ("org.apache.felix.framework", "eclipse-osgi")
+"""Debian's libfelix-framework-java and libequinox-osgi-java."""
 CLEANED = """
 import java.io.File;
 import java.nio.file.*;
@@ -115,6 +145,21 @@ def test_where_jna_works_our_class_does(jars, tmp_path, kind):
     if JNA.is_file():
         theirs = run_program(*command, kind, JNA, THEIRS)
         assert theirs.stdout == "works\n", theirs.stderr
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_a_jar_is_a_bundle_of_osgi_as_jna_is(jars, tmp_path, framework):
+    file = JNA.with_name(f"{framework}.jar")
+    if not file.is_file():
+        pytest.skip(f"not run: there is no {file} here")
+    command = compile_java(tmp_path, BUNDLES, [str(file)])
+    ours = run_program(*command, tmp_path / "ours", jars[0], OURS)
+    assert ours.stdout == "works, io.github.acme.tiny 1.2.3\n", ours.stderr
+    if (
+        JNA.is_file() and framework != "org.apache.felix.framework"
+    ):  # that of Debian knows no JavaSE, which JNA requires
+        theirs = run_program(*command, tmp_path / "theirs", JNA, THEIRS)
+        assert theirs.stdout.startswith("works, com.sun.jna "), theirs.stderr
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from packaging.version import Version
@@ -57,7 +57,7 @@ def _pack(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
         classes |= {name: data for name, data in described.items() if name.endswith(".class")}
         sources |= {name: data for name, data in described.items() if name.endswith(".java")}
     pom = _render_own_pom(config, package).encode()
-    shared = _describe(config, package, stages, pom)
+    shared = _describe(config, package, stages, pom, classes)
     jar, bundle = outdir / jar_file(table.name, version), outdir / bundle_file(table.name, version)
     purl = f"pkg:maven/{table.group}/{table.name}@{version}"  # purl-spec, type maven
     bill = Entry(name=f"META-INF/sbom/{SBOM_FILE}", data=sbom(config, package, stages, purl))
@@ -132,7 +132,35 @@ def _library_names(config: Config, package: str, stage: Stage) -> list[str]:
     return sorted(names, key=lambda name: (name != exporter.name, name))
 
 
-def _describe(config: Config, package: str, stages: Sequence[Stage], pom: bytes) -> list[Entry]:
+def _describe_bundle(config: Config, package: str, classes: Iterable[str]) -> dict[str, str]:
+    """The manifest's fields by which OSGi takes the JAR as a bundle (OSGi Core 8, 3.2.1).
+
+    The runtime's files are in another bundle, from whose packages they are read when a class asks.
+    """
+    tables, runtime = maven_tables(config.packages), config.runtime_of(package)
+    table, version = tables[package], Version(config.project.version)
+    qualifier = re.sub(r"[^\w-]+", "-", str(version).removeprefix(version.base_version)).strip("-")
+    parts = [*(str(number) for number in (*version.release, 0, 0)[:3]), *([qualifier] if qualifier else [])]
+    exported = sorted({path.rpartition("/")[0].replace("/", ".") for path in classes if "/" in path})
+    imported = sorted(tables[other].java_package for other in config.packages[package].requires if other in tables)
+    supply = runtime.traits.supplies.get(ECOSYSTEM) if runtime is not None else None
+    return {
+        "Bundle-ManifestVersion": "2",
+        "Bundle-SymbolicName": f"{table.group}.{table.name}",
+        "Bundle-Version": ".".join(parts),
+        "Export-Package": ",".join(f'{name};version="{".".join(parts)}"' for name in exported),
+        **({"Import-Package": ",".join(imported)} if imported else {}),
+        **({"DynamicImport-Package": f"{supply.folder.replace('/', '.')}.*"} if supply is not None else {}),
+    }
+
+
+def _manifest_field(key: str, value: str) -> str:
+    """A field in lines of at most 72 bytes, as the JAR File Specification asks for."""
+    text = f"{key}: {value}"
+    return "\r\n ".join([text[:70], *(text[at : at + 69] for at in range(70, len(text), 69))]) + "\r\n"
+
+
+def _describe(config: Config, package: str, stages: Sequence[Stage], pom: bytes, classes: Iterable[str]) -> list[Entry]:
     """Manifest, Maven's own metadata, and licenses."""
     table, version = maven_tables(config.packages)[package], config.project.version
     manifest = {
@@ -140,8 +168,9 @@ def _describe(config: Config, package: str, stages: Sequence[Stage], pom: bytes)
         "Created-By": f"latebind {__version__}",
         "Implementation-Title": table.name,
         "Implementation-Version": version,
+        **_describe_bundle(config, package, classes),
     }
-    text = "".join(f"{key}: {value}\r\n" for key, value in manifest.items()) + "\r\n"
+    text = "".join(_manifest_field(key, value) for key, value in manifest.items()) + "\r\n"
     folder = f"META-INF/maven/{table.group}/{table.name}"
     properties = f"artifactId={table.name}\ngroupId={table.group}\nversion={version}\n"
     described = {_MANIFEST: text.encode(), f"{folder}/pom.xml": pom, f"{folder}/pom.properties": properties.encode()}
