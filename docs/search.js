@@ -4,7 +4,10 @@ const QUERY = 2; // what mkdocs-material sends its search worker for each query:
 
 const FOLDERS = /[\w.@~:-]*[\\/](?:[^\s\\/,;:()]*[\\/])+/g; // of a path, before the file
 
-function takeWords(query) {
+const TORCH = /\b_ZNK?(3c10|2at|5torch)\w*/g; // C++ names of torch: no two have a word in common
+
+function takeWords(text) {
+  const query = text.replace(TORCH, "libtorch_cpu another torch");
   const short = query.replace(FOLDERS, (folders) => (folders.includes("homebrew") ? folders : "")); // says nothing else
   const words = short.split(/[\s:"*^~\\]+/).map((word) => word.replace(/^\W+/, "")).filter(Boolean);
   // ^1 makes a word match as a whole. The last word may be unfinished.
