@@ -318,7 +318,7 @@ def test_without_the_index_uv_takes_what_it_has_cached(monkeypatch, tmp_path, ca
     assert warning in said or not said  # uv 0.8 does not ask again for what it read a moment ago
     tool.create(tmp_path / "env", Path(sys.executable), tmp_path / "log")
     tool.install(tmp_path / "env", [f"iniconfig=={version}"], ours=["tiny"], log=tmp_path / "log")
-    with pytest.raises(NotRun, match="uv's cache has no markupsafe"):
+    with pytest.raises(NotRun, match="uv's cache has no markupsafe" if said else "/markupsafe/ gave no usable answer"):
         tool.resolve("markupsafe", Path(sys.executable))
 
 
