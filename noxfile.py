@@ -117,7 +117,7 @@ def minimums(session: nox.Session) -> None:
         chosen=COMMIT,
     )
     session.chdir("loadcheck")
-    run_tests(session, chosen=QUICK)
+    run_tests(session, chosen="not slow")  # the marks that loadcheck has
 
 
 @nox.session
