@@ -3,8 +3,8 @@
  * must not judge what is there. dlopen() with a bare name would map a file before its head was read, and would look in
  * the current folder where a list has an empty or relative element.
  *
- * glibc: LD_LIBRARY_PATH, the run paths of this library and of the program, /etc/ld.so.cache, the default folders (man 8
- * ld.so; an RPATH, which is deprecated, comes before LD_LIBRARY_PATH there). musl: LD_LIBRARY_PATH,
+ * glibc: LD_LIBRARY_PATH, the run paths of this library and of the program, /etc/ld.so.cache, the default folders (man
+ * 8 ld.so; an RPATH, which is deprecated, comes before LD_LIBRARY_PATH there). musl: LD_LIBRARY_PATH,
  * /etc/ld-musl-<processor>.path, else its default folders.
  */
 #ifndef _GNU_SOURCE

@@ -169,7 +169,7 @@ typedef enum lb_source {
   LB_SOURCE_LOADED = 3,      /* already loaded in this process */
   LB_SOURCE_HOST = 4,        /* options.directories */
   LB_SOURCE_BESIDE = 5,      /* the folder of the library that the loader is compiled into */
-  LB_SOURCE_PACKAGE = 6,     /* a package of the runtime: around the library that a stub is compiled into, or of the .NET application */
+  LB_SOURCE_PACKAGE = 6,     /* a package of the runtime: around the library of a stub, or of a .NET application */
   LB_SOURCE_SYSTEM = 7       /* the operating system's search */
 } lb_source;
 
