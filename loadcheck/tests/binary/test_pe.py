@@ -6,6 +6,7 @@ from corpus.cases.windows import DELAYED, FORWARD, F
 from corpus.packages import WINDOWS, WINDOWS_ARM
 from loadcheck.binary import Export, Import, read_image
 from loadcheck.binary.pe import import_library
+from loadcheck.engine.wording import links
 from loadcheck.errors import InputError
 
 
@@ -38,6 +39,8 @@ def test_delayed_imports(bench):
 def test_forwarded_exports(bench):
     library = image(bench.compiler.dll(f"{FORWARD}{F}", runtime_library(bench), exports=["latenn_f"]))
     assert Export(name="OrtGetApiBase", kind="func", forward="onnxruntime.OrtGetApiBase") in library.exports
+    said = "export OrtGetApiBase is forwarded to onnxruntime.OrtGetApiBase"
+    assert ("onnxruntime.dll", said) in list(links(library))
 
 
 def test_exported_data(bench):
