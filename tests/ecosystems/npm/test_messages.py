@@ -37,7 +37,7 @@ def tools(tmp_path_factory):
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """An application with the package."""
-    packed = project(tmp_path_factory.mktemp("packed"), npm=NPM, rids=RIDS[:1])
+    packed = project(tmp_path_factory.mktemp("packed"), npm=NPM, rids=RIDS[:1], runtime=RUNTIME)
     pack_project(packed)
     folder = tmp_path_factory.mktemp("app")
     (folder / "package.json").write_text('{"private": true, "type": "commonjs"}')
@@ -47,17 +47,15 @@ def installed(tmp_path_factory):
     return folder
 
 
-def test_a_tracer_copies_the_runtimes_library_too(tools, tmp_path):
+def test_a_tracer_copies_the_runtimes_library_too(tools, installed, tmp_path):
     """Next.js, Vercel and Nitro deploy what @vercel/nft finds. The runtime's package lies beside this one."""
-    packed = project(tmp_path / "packed", npm=NPM, rids=RIDS[:1], runtime=RUNTIME)
-    pack_project(packed)
     app = tmp_path / "app"
-    write_files(app, {"package.json": '{"private": true}', "ours.cjs": OURS, "trace.cjs": TRACE})
-    install(app, *(packed / "dist" / name for name in ("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz")))
+    shutil.copytree(installed, app, symlinks=True)
     library = f"node_modules/onnxruntime-node/bin/napi-v6/linux/{ARCH}/libonnxruntime.so.1"
-    write_files(app, {library: "", "node_modules/onnxruntime-node/package.json": '{"name": "onnxruntime-node"}'})
+    manifest = "node_modules/onnxruntime-node/package.json"
+    write_files(app, {library: "", manifest: '{"name": "onnxruntime-node"}', "trace.cjs": TRACE})
     traced = run_checked("node", "trace.cjs", tools / "@vercel/nft", cwd=app).splitlines()
-    assert {library, "node_modules/onnxruntime-node/package.json"} <= set(traced)
+    assert {library, manifest} <= set(traced)
 
 
 def test_a_bundler_that_renames_the_module_is_named_with_what_helps(installed, tmp_path):

@@ -108,14 +108,17 @@ def test_equal_inputs_give_equal_archives(pack_result, tmp_path):
     assert hashes(again)[by_kind(again)["sdk"].name] == hashes(pack_result)[by_kind(pack_result)["sdk"].name]
 
 
+def configure(folder, *options):
+    command = [program("cmake"), "-S", folder, "-B", folder / "tree", "-G", "Ninja"]
+    return run_program(*command, f"-DCMAKE_MAKE_PROGRAM={program('ninja')}", *options, timeout=120)
+
+
 def configure_consumer(folder, prefix, *, version="1.2", component="tiny", more=()):
     folder.mkdir()
     (folder / "CMakeLists.txt").write_text(CONSUMER.format(version=version, component=component), encoding="utf-8")
     for language in ("c", "cpp"):
         (folder / f"program.{language}").write_text(PROGRAM, encoding="utf-8")
-    command = [program("cmake"), "-S", folder, "-B", folder / "tree", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
-    command.append(f"-DCMAKE_MAKE_PROGRAM={program('ninja')}")
-    return run_program(*command, *more, timeout=120)
+    return configure(folder, f"-DCMAKE_PREFIX_PATH={prefix}", *more)
 
 
 def assert_computes(folder, prefix, *, more=()):
@@ -153,8 +156,7 @@ def configure_fetched(folder, archive, use="FetchContent_MakeAvailable(tiny)", m
     (folder / "CMakeLists.txt").write_text(text, encoding="utf-8")
     (folder / "program" / "CMakeLists.txt").write_text(FETCHED_PROGRAM, encoding="utf-8")
     (folder / "program.c").write_text(PROGRAM, encoding="utf-8")
-    command = [program("cmake"), "-S", folder, "-B", folder / "tree", "-G", "Ninja"]
-    return run_program(*command, f"-DCMAKE_MAKE_PROGRAM={program('ninja')}", timeout=120)
+    return configure(folder)
 
 
 OVERRIDE = " OVERRIDE_FIND_PACKAGE"

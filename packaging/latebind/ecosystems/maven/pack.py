@@ -18,13 +18,21 @@ from latebind.config.config import Config
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, Planning
 from latebind.ecosystems.maven.config import ECOSYSTEM, MavenConfig, find_runtime_artifact, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
-from latebind.ecosystems.maven.programs import MODULE, compile_sources, describe_module, find_jdk, read_major
+from latebind.ecosystems.maven.programs import (
+    MODULE,
+    compile_sources,
+    describe_module,
+    find_jdk,
+    list_packages,
+    read_major,
+)
 from latebind.errors import BuildError, LatebindError
 from latebind.native.bill import package_notices, sbom
 from latebind.native.inside import refuse_links_outside
 from latebind.native.promise import find_exporter, refuse_broken
 from latebind.semver import VersionError
 from latebind.system.archive import Entry, write_zip
+from latebind.tables.presets import RuntimeArtifacts
 from latebind.templates import render
 from loadcheck.facts import MavenArtifact
 
@@ -106,9 +114,14 @@ def source_files(config: Config, package: str) -> list[Path]:
     return files
 
 
+def _find_supply(config: Config, package: str) -> RuntimeArtifacts | None:
+    """What the runtime's own JAR holds, if a package uses a runtime and there is such a JAR."""
+    runtime = config.runtime_of(package)
+    return runtime.traits.supplies.get(ECOSYSTEM) if runtime is not None else None
+
+
 def _render_class(config: Config, package: str, stages: Sequence[Stage]) -> str:
-    table, runtime = maven_tables(config.packages)[package], config.runtime_of(package)
-    supply = runtime.traits.supplies.get(ECOSYSTEM) if runtime is not None else None
+    table, supply = maven_tables(config.packages)[package], _find_supply(config, package)
     resources = {
         rid: [f"{supply.folder}/{supply.targets[rid]}/{name}" for name in getattr(supply.files, target(rid).system)]
         for rid in (stage.rid for stage in stages)
@@ -137,18 +150,18 @@ def _describe_bundle(config: Config, package: str, classes: Iterable[str]) -> di
 
     The runtime's files are in another bundle, from whose packages they are read when a class asks.
     """
-    tables, runtime = maven_tables(config.packages), config.runtime_of(package)
+    tables, supply = maven_tables(config.packages), _find_supply(config, package)
     table, version = tables[package], Version(config.project.version)
     qualifier = re.sub(r"[^\w-]+", "-", str(version).removeprefix(version.base_version)).strip("-")
     parts = [*(str(number) for number in (*version.release, 0, 0)[:3]), *([qualifier] if qualifier else [])]
-    exported = sorted({path.rpartition("/")[0].replace("/", ".") for path in classes if "/" in path})
+    exported = filter(None, list_packages(classes))
     imported = sorted(tables[other].java_package for other in config.packages[package].requires if other in tables)
-    supply = runtime.traits.supplies.get(ECOSYSTEM) if runtime is not None else None
+    number = ".".join(parts)
     return {
         "Bundle-ManifestVersion": "2",
         "Bundle-SymbolicName": f"{table.group}.{table.name}",
-        "Bundle-Version": ".".join(parts),
-        "Export-Package": ",".join(f'{name};version="{".".join(parts)}"' for name in exported),
+        "Bundle-Version": number,
+        "Export-Package": ",".join(f'{name};version="{number}"' for name in exported),
         **({"Import-Package": ",".join(imported)} if imported else {}),
         **({"DynamicImport-Package": f"{supply.folder.replace('/', '.')}.*"} if supply is not None else {}),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -81,6 +81,11 @@ def compile_sources(
         return {path.relative_to(folder / "classes").as_posix(): path.read_bytes() for path in classes}
 
 
+def list_packages(classes: Iterable[str]) -> list[str]:
+    """The Java packages of classes, by their files; "" for those outside of packages."""
+    return sorted({path.rpartition("/")[0].replace("/", ".") for path in classes})
+
+
 def describe_module(
     classes: Mapping[str, bytes], name: str, others: Sequence[str], release: int, *, uses_base: bool
 ) -> dict[str, bytes]:
@@ -90,7 +95,7 @@ def describe_module(
     use. With `uses_base` that is java.base alone, and jdeps is not asked. Empty for classes outside of packages, which
     no module may have. Raises NotRun without a JDK.
     """
-    packages = sorted({path.rpartition("/")[0].replace("/", ".") for path in classes})
+    packages = list_packages(classes)
     if "" in packages:
         return {}
     jdk = find_jdk(release)

@@ -264,7 +264,7 @@ def _build_files(config: Config, packages: Sequence[SdkPackage], stage: Stage, l
         yield Entry(name=f"{cmake}-{kind}.cmake", data=text.encode())
     yield Entry(
         name="CMakeLists.txt",
-        data=render("sdk/CMakeLists.txt.j2", **common, cmake=cmake, release=version.base_version).encode(),
+        data=render("sdk/CMakeLists.txt.j2", **common, cmake=cmake).encode(),
     )
     project = config.project
     about = " ".join((project.description or project.name).split()).replace("$", "$$")
