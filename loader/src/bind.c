@@ -85,17 +85,39 @@ static lb_version lb_floor(const lb_runtime* runtime, const lb_options* options)
   return lb_version_compare(options->minimum, runtime->minimum) > 0 ? options->minimum : runtime->minimum;
 }
 
+/* Returns its record, or NULL when out of memory. */
+static lb_record* lb_begin_search(lb_search* search, const lb_runtime* runtime, const lb_options* options,
+                                  const lb_around* around) {
+  memset(search, 0, sizeof *search);
+  search->runtime = runtime;
+  search->options = options;
+  search->around = around;
+  search->minimum = lb_floor(runtime, options);
+  search->record = lb_record_create(runtime, search->minimum);
+  return search->record;
+}
+
+/* The host's advice goes before that of what installed this library, and this before the runtime's own. */
+static void lb_conclude(lb_search* search) {
+  char* made = search->options->advice ? NULL : lb_installer_advice(search);
+  search->record->is_named_only = !search->options->advice && !search->around && !search->options->directory_count;
+  lb_record_conclude(search->record, made ? made : search->options->advice);
+  lb_free(made);
+}
+
 /* What is bound is too old for this call; the account of that belongs to the caller's report. */
 static int lb_report_older(const lb_state* state, const lb_runtime* runtime, const lb_options* options,
                            lb_report* report) {
-  lb_record* record = report ? lb_record_create(runtime, lb_floor(runtime, options)) : NULL;
+  lb_search search;
+  lb_record* record = report ? lb_begin_search(&search, runtime, options, NULL) : NULL;
   if (record) {
     record->path = lb_duplicate(state->record->path);
     record->version = lb_duplicate(state->record->version);
     record->image_count = state->record->image_count;
     lb_record_add(record, LB_SOURCE_LOADED, LB_OUTCOME_BOUND_OLDER, record->path, record->version, NULL);
-    lb_record_conclude(record, options->advice);
+    lb_conclude(&search);
     lb_report_fill(report, record, 1);
+    lb_search_clear(&search);
   } else if (report) {
     lb_report_fill_out_of_memory(report, runtime);
   }
@@ -111,9 +133,7 @@ static int lb_answer_bound(const lb_binding* binding, const lb_runtime* runtime,
 
 static int lb_finish_unbound(lb_search* search, lb_report* report) {
   lb_record* record = search->record;
-  char* advice = search->around ? search->around->advise(search) : NULL;
-  lb_record_conclude(record, advice ? advice : search->options->advice);
-  lb_free(advice);
+  lb_conclude(search);
   const lb_attempt* telling = lb_record_telling(record);
   int outcome = telling ? (int)telling->outcome : (int)LB_OUTCOME_NOT_FOUND;
   if (record->out_of_memory) outcome = LB_OUTCOME_TRY_AGAIN;
@@ -166,13 +186,7 @@ static int lb_finish_bound(lb_binding* binding, const lb_search* search, lb_repo
 static int lb_bind_now(lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
                        const lb_around* around, lb_report* report) {
   lb_search search;
-  memset(&search, 0, sizeof search);
-  search.runtime = runtime;
-  search.options = options;
-  search.around = around;
-  search.minimum = lb_floor(runtime, options);
-  search.record = lb_record_create(runtime, search.minimum);
-  if (!search.record) {
+  if (!lb_begin_search(&search, runtime, options, around)) {
     if (report) lb_report_fill_out_of_memory(report, runtime);
     return LB_OUTCOME_LOAD_FAILED;
   }

@@ -1,11 +1,12 @@
 /*
- * dotnet.c: asks the .NET runtime of this process for its application's folders of native libraries; must not judge
- * them.
+ * dotnet.c: knows where applications of .NET have native libraries, and asks the .NET runtime of this process; must not
+ * judge them.
  *
  * .NET knows them from deps.json and the packages' folders. It answers native code through hostfxr (.NET Core 3.0 and
  * newer; docs/design/features/native-hosting.md in dotnet/runtime). In a program of one file nobody is to be asked: the
  * libraries are beside it.
  */
+#include "cpu.h"
 #include "internal.h"
 #include "os.h"
 
@@ -36,4 +37,15 @@ int lb_search_dotnet(lb_search* search) {
                                  : 0;
   lb_free(application.folders);
   return stop;
+}
+
+char* lb_dotnet_base(const char* folder) {
+  char* base = lb_duplicate(folder);
+  for (int level = 0; base && level < 3; ++level) base = lb_take_above(base);
+  char* native = base ? lb_os_join(base, LB_DOTNET_NATIVE) : NULL;
+  int is_native = native && lb_is_same_place(native, folder);
+  lb_free(native);
+  if (is_native) return base;
+  lb_free(base);
+  return NULL;
 }

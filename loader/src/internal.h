@@ -104,6 +104,7 @@ typedef struct lb_record {
   int elsewhere;     /* this process has entered another root folder, where names mean other places */
   uint32_t signs;    /* bit n: a sign of variant n was found */
   char* unknown;     /* why this library's own folder is not known, and was not searched; or NULL */
+  int is_named_only; /* what the command installs is in no folder that is searched: the user names its file */
   int out_of_memory; /* something could not be recorded: the outcome holds, the record is incomplete */
   char* path;        /* of the bound file */
   char* version;
@@ -136,6 +137,7 @@ void lb_record_conclude(lb_record* record, const char* advice);
 #define LB_RUNTIME_SIZE_1 (offsetof(lb_runtime, compatible) + sizeof(lb_compatible))
 #define LB_RUNTIME_SIZE_2 (offsetof(lb_runtime, check) + sizeof(lb_check_runtime))
 #define LB_RUNTIME_SIZE_3 (offsetof(lb_runtime, variant_count) + sizeof(size_t))
+#define LB_RUNTIME_SIZE_4 (offsetof(lb_runtime, maven) + sizeof(const char*))
 #define LB_VARIANT_SIZE_1 (offsetof(lb_variant, signs) + sizeof(const char* const*))
 #define LB_OPTIONS_SIZE_1 (offsetof(lb_options, advice) + sizeof(const char*))
 #define LB_FLAGS          (LB_FLAG_GLOBAL | LB_FLAG_NO_SYSTEM | LB_FLAG_NO_LOADED | LB_FLAG_DRIVER) /* all that there are */
@@ -234,13 +236,29 @@ int lb_list_folder(lb_search* search, lb_source source, const char* folder, lb_n
 /* Each returns 1 when the candidate is bound, 0 when the search goes on; -1 when there is no such file. */
 int lb_try_file(lb_search* search, lb_source source, const char* path);
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry);
+/* This library's names. The kernel is asked once. */
+const lb_own_names* lb_own_names_of(lb_search* search);
 
 /* Tries the files in a folder that have the runtime's names. A folder of a package may be absent. */
 int lb_try_folder(lb_search* search, lb_source source, const char* folder);
+/* ---- dotnet.c --------------------------------------------------------------------------------------------------- */
+
+/* The folder of a .NET application's native libraries for this platform, below its base folder. */
+#if defined(_WIN32)
+#define LB_DOTNET_RID "win-" LB_CPU
+#elif defined(__APPLE__)
+#define LB_DOTNET_RID "osx-" LB_CPU
+#elif defined(__GLIBC__)
+#define LB_DOTNET_RID "linux-" LB_CPU
+#else
+#define LB_DOTNET_RID "linux-musl-" LB_CPU
+#endif
+#define LB_DOTNET_NATIVE "runtimes/" LB_DOTNET_RID "/native"
+
+/* The base folder of a .NET application if `folder` is that one, else NULL. The caller frees. */
+char* lb_dotnet_base(const char* folder);
 /* Tries the folders in which the application of .NET that runs in this process has native libraries. */
 int lb_search_dotnet(lb_search* search);
-/* This library's names. The kernel is asked once. */
-const lb_own_names* lb_own_names_of(lb_search* search);
 
 /* What a stub adds to a search. */
 typedef struct lb_around {
@@ -249,9 +267,17 @@ typedef struct lb_around {
   int (*look)(lb_search* search);
   /* The same after everything else: folders that variables name. */
   int (*look_last)(lb_search* search);
-  /* After a failure: the command of what installed this library; NULL: the runtime's own. The caller frees. */
-  char* (*advise)(lb_search* search);
 } lb_around;
+
+/* ---- installer.c ------------------------------------------------------------------------------------------------ */
+
+/* The package of npm that has the runtime; "" if none has. */
+const char* lb_npm_of(const lb_runtime* runtime);
+/* The same of NuGet. */
+const char* lb_nuget_of(const lb_runtime* runtime);
+/* What users of the package manager type that installed this library; NULL: the runtime's own command. The caller
+ * frees. */
+char* lb_installer_advice(lb_search* search);
 
 /* Whether the system's own folder may have the runtime. */
 int lb_is_driver(const lb_search* search);

@@ -19,6 +19,7 @@
 #include "candidate.c"
 #include "listing.c"
 #include "dotnet.c"
+#include "installer.c"
 #include "search.c"
 #include "opening.c"
 #include "bind.c"

@@ -239,6 +239,11 @@ static int lb_add_permission(lb_text* text, const lb_record* record, const lb_at
   return 1;
 }
 
+/* Whether a command installs into folders where only their own programs look. */
+static int lb_is_apart(const char* advice) {
+  return advice && (strncmp(advice, "pip ", 4) == 0 || strncmp(advice, "npm ", 4) == 0);
+}
+
 static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt* attempt, const char* advice) {
   lb_text_add(text, ".");
   if (attempt && attempt->outcome == LB_OUTCOME_TRY_AGAIN) {
@@ -275,6 +280,12 @@ static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt
   }
   if (lb_add_permission(text, record, attempt)) {
     lb_add_command(text, advice);
+    return;
+  }
+  if (record->is_named_only && lb_is_apart(advice) && record->runtime->environment) {
+    lb_add_command(text, advice);
+    lb_text_add(text, ", and name its file in ");
+    lb_text_add(text, record->runtime->environment);
     return;
   }
   if (lb_add_command(text, advice)) {

@@ -8,21 +8,14 @@
 #include "internal.h"
 #include "os.h"
 
-/* What .NET and Node.js call the platform. */
+/* What Node.js calls the platform. */
 #if defined(_WIN32)
-#define LB_RID  "win-" LB_CPU
 #define LB_NODE "win32/" LB_CPU
 #elif defined(__APPLE__)
-#define LB_RID  "osx-" LB_CPU
 #define LB_NODE "darwin/" LB_CPU
-#elif defined(__GLIBC__)
-#define LB_RID  "linux-" LB_CPU
-#define LB_NODE "linux/" LB_CPU
 #else
-#define LB_RID  "linux-musl-" LB_CPU
 #define LB_NODE "linux/" LB_CPU
 #endif
-#define LB_NATIVE "runtimes/" LB_RID "/native"
 
 /* Where conda's packages have libraries, below the environment. */
 #if defined(_WIN32)
@@ -107,18 +100,6 @@ static void lb_try_module(lb_search* search, const char* folder, const char* npm
   lb_free(parent);
 }
 
-/* The base folder of a .NET application if `folder` is its native one for this platform, else NULL. */
-static char* lb_base_of(const char* folder) {
-  char* base = lb_duplicate(folder);
-  for (int level = 0; base && level < 3; ++level) base = lb_take_above(base);
-  char* native = base ? lb_os_join(base, LB_NATIVE) : NULL;
-  int is_native = native && lb_is_same_place(native, folder);
-  lb_free(native);
-  if (is_native) return base;
-  lb_free(base);
-  return NULL;
-}
-
 /*
  * What is around a file of this library. Of a .NET application, the native folder for this platform, when this library
  * is in its base folder; and the base folder, when this library is in the native one: builds and projects copy some
@@ -128,10 +109,10 @@ static void lb_try_around(lb_search* search, const char* file) {
   const lb_packages* packages = search->around->packages;
   char* folder = file ? lb_os_folder_of(file) : NULL;
   if (!folder) return;
-  lb_try_below(search, lb_duplicate(folder), LB_NATIVE);
-  lb_try(search, lb_base_of(folder));
+  lb_try_below(search, lb_duplicate(folder), LB_DOTNET_NATIVE);
+  lb_try(search, lb_dotnet_base(folder));
   for (; folder; folder = lb_take_above(folder)) {
-    lb_try_module(search, folder, packages->npm);
+    lb_try_module(search, folder, lb_npm_of(search->runtime));
     lb_try_below(search, lb_duplicate(folder), packages->below);
   }
 }
@@ -161,7 +142,7 @@ int lb_search_roots(lb_search* search) {
 
 int lb_search_packages(lb_search* search) {
   const char* below = search->around->packages->below;
-  if (!*below && !*search->around->packages->nuget) return 0; /* no package has it */
+  if (!*below && !*lb_nuget_of(search->runtime)) return 0; /* no package has it */
   const lb_own_names* own = lb_own_names_of(search);
   lb_try_around(search, own->file);
   lb_try_around(search, own->name);
@@ -172,34 +153,4 @@ int lb_search_packages(lb_search* search) {
   lb_try_sites(search, home ? lb_os_join(home, ".local") : NULL, below);
   lb_free(home);
   return search->handle != NULL;
-}
-
-/* ---- what installed this library, for advice --------------------------------------------------------------------- */
-
-/* What .NET applications have in their base folder: a list of their parts; for .NET Framework, settings. */
-static int lb_is_application(lb_search* search, const char* folder) {
-  static const char* const files[] = {"*.deps.json", "*.exe.config", NULL};
-  lb_names list = {files, NULL, 0};
-  lb_list_folder(search, LB_SOURCE_PACKAGE, folder, &list);
-  int is_one = list.count > 0;
-  lb_names_clear(&list);
-  return is_one;
-}
-
-/* NuGet's package cache has native folders, too. */
-static lb_installer lb_installer_of_file(lb_search* search, const char* file) {
-  char* folder = file ? lb_os_folder_of(file) : NULL;
-  if (!folder) return LB_INSTALLER_OTHER;
-  char* base = lb_base_of(folder);
-  lb_installer installer = base || lb_is_application(search, folder) ? LB_INSTALLER_NUGET : LB_INSTALLER_OTHER;
-  if (strstr(folder, "node_modules")) installer = LB_INSTALLER_NPM;
-  lb_free(base);
-  lb_free(folder);
-  return installer;
-}
-
-lb_installer lb_installer_of(lb_search* search) {
-  const lb_own_names* own = lb_own_names_of(search);
-  lb_installer installer = lb_installer_of_file(search, own->name);
-  return installer == LB_INSTALLER_OTHER ? lb_installer_of_file(search, own->file) : installer;
 }

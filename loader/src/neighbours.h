@@ -7,16 +7,8 @@
 /* The packages that have the runtime; "" where there is none. */
 typedef struct lb_packages {
   const char* below; /* where site-packages have it: "onnxruntime/capi"; ';' is between several */
-  const char* npm;   /* "onnxruntime-node" */
-  const char* nuget; /* "Microsoft.ML.OnnxRuntime" */
   const char* roots; /* folders below those that environment variables name: "CUDA_PATH/lib64;CUDA_HOME/lib64" */
 } lb_packages;
-
-/* What installed this library, as far as its folder shows. */
-typedef enum lb_installer { LB_INSTALLER_OTHER, LB_INSTALLER_NPM, LB_INSTALLER_NUGET } lb_installer;
-
-/* For advice. */
-lb_installer lb_installer_of(lb_search* search);
 
 /*
  * Tries the folders that exist, nearest first: those of a .NET application, around this library; in each folder above

@@ -33,10 +33,8 @@ typedef struct lb_bound {
 
 static void* lb_fill(void);
 static void lb_connect(void);
-static lb_stub lb_ort = {.runtime = &lb_onnxruntime,
-                         .packages = {"onnxruntime/capi", "onnxruntime-node", "Microsoft.ML.OnnxRuntime", ""},
-                         .fill = lb_fill,
-                         .connect = lb_connect};
+static lb_stub lb_ort = {
+    .runtime = &lb_onnxruntime, .packages = {"onnxruntime/capi", ""}, .fill = lb_fill, .connect = lb_connect};
 static void* volatile lb_is_ended; /* set at the end of the process */
 
 static const lb_bound* lb_bound_runtime(void) {

@@ -132,30 +132,7 @@ void lb_keep_message(lb_stub* stub, const char* message) {
   lb_os_publish(&stub->message, (void*)(uintptr_t)(text ? text : "The runtime could not be bound: out of memory."));
 }
 
-/* The command that users of npm or .NET type where one of them installed this library; else NULL: the runtime's own
- * advice. */
-static char* lb_stub_advice(lb_search* search) {
-  const char *npm = search->around->packages->npm, *nuget = search->around->packages->nuget;
-  lb_installer installer = lb_installer_of(search);
-  lb_text text = {NULL, 0, 0, 0};
-  if (installer == LB_INSTALLER_NPM && *npm) {
-    lb_text_add(&text, "npm install \"");
-    lb_text_add(&text, npm);
-    lb_text_add(&text, "@>=");
-    lb_text_add_version(&text, search->runtime->minimum);
-    lb_text_add(&text, "\"");
-  } else if (installer == LB_INSTALLER_NUGET && *nuget) {
-    lb_text_add(&text, "dotnet add package "); /* takes the newest */
-    lb_text_add(&text, nuget);
-  } else {
-    return NULL;
-  }
-  return lb_text_take(&text);
-}
-
-/* ---- failures that last, which a program that goes on calling would pay for each time
- * ---------------------------------------
- */
+/* ---- failures that last, which a program that goes on calling would pay for each time ---------------------------- */
 
 /* What a search that found nothing depends on, but for files. */
 typedef struct lb_failed_search {
@@ -233,7 +210,7 @@ static void lb_fill_once(lb_stub* stub) {
 static int lb_search_and_bind(lb_stub* stub) {
   lb_report report = {.size = sizeof report};
   lb_options options = {.size = sizeof options};
-  lb_around around = {&stub->packages, lb_search_packages, lb_search_roots, lb_stub_advice};
+  lb_around around = {&stub->packages, lb_search_packages, lb_search_roots};
   (void)lb_stub_mark[0];
   options.flags = stub->flags | (stub->is_as_linked && lb_os_is_in_program() ? LB_FLAG_GLOBAL : 0);
   options.path = lb_os_load(&stub->path);

@@ -136,6 +136,17 @@ def test_no_runtime(whole):
     whole.follow(whole.open())
 
 
+def test_no_runtime_for_a_program_that_searches_no_packages(whole, plain):
+    message = plain.probe("--no-system")["report"]["message"]
+    command, variable = message.partition("Get it with: ")[2].split(", and name its file in ")
+    assert_success(whole.run("pip", "uninstall", "--yes", "onnxruntime"))
+    [words] = list_commands(command)
+    assert_success(whole.run(*words))
+    assert plain.probe("--no-system")["report"]["message"] == message
+    found = plain.probe("--no-system", environment={variable: str(whole.find_library())})
+    assert (found["outcome"], found["report"]["bound"]) == ("bound", True)
+
+
 def test_an_old_runtime(whole):
     whole.install("onnxruntime==1.20.1")
     refused = whole.open(argument="minimum='1.22'")

@@ -134,6 +134,9 @@ typedef struct lb_runtime {
   lb_check_runtime check;     /* or NULL */
   const lb_variant* variants; /* or NULL; the best first. `minimum` is then that of the oldest */
   size_t variant_count;
+  const char* npm;   /* the package of npm that has it, "onnxruntime-node", for messages; "" or NULL if none has */
+  const char* nuget; /* the same of NuGet: "Microsoft.ML.OnnxRuntime" */
+  const char* maven; /* the same of Maven: "com.microsoft.onnxruntime:onnxruntime" */
 } lb_runtime;
 
 /* ---- options -------------------------------------------------------------------------------------------- */

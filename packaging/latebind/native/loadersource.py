@@ -78,6 +78,9 @@ def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
         compatible=runtime.compatible.upper(),
         check=f"lb_{runtime.name}_check" if runtime.check else "NULL",
         variants=f"lb_{runtime.name}_variants, {len(runtime.variants)}" if runtime.variants else "NULL, 0",
+        npm=runtime.npm,
+        nuget=next(iter(runtime.nuget.ids), ""),
+        maven=next((name for each in runtime.supplies.values() for name in each.packages), ""),
         declared=declared,
     )
 

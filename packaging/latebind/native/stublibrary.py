@@ -379,8 +379,6 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
         title=runtime.title,
         below=";".join([*runtime.python.folders, *runtime.python.prefix]),
         roots=";".join(runtime.roots),
-        npm=runtime.npm,
-        nuget=next(iter(runtime.nuget.ids), ""),
         flags=" | ".join(flags) or "0",
         longest=str(stub.longest_text if stub else LONGEST_TEXT),
         short=runtime.short_text,
