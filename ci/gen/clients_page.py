@@ -17,6 +17,17 @@ Where the known package works, ours must work. Where neither does, [the table of
 printed then; if that names a way out, another row takes it. `pytest tests/beside --write-rows` tries them again.
 """
 
+_NOT_RUN = {
+    "Electron": "its program is on no registry that the tests can reach; what packagers do with an archive is tested",
+    "Java 11 and 21": "no such JDK on the machine",
+    "GraalVM native image": "no GraalVM on the machine",
+    "Spring Boot's loader": "its classes are in no package of Debian; loaders with URLs of their own, or with streams only, are tested",
+    ".NET beside Microsoft.ML.OnnxRuntime": "that package is on no registry that the tests can reach; applications with "
+    "a package of ours have tests of their own",
+    "Windows and macOS": "the tests of clients run on Linux",
+}
+"""Clients for which this table has no row, and why."""
+
 
 def page() -> str:
     """The page, by the rows alone."""
@@ -26,7 +37,8 @@ def page() -> str:
         own = [row[1:] for row in rows if row[0] == ecosystem]
         lines = (f"| {' | '.join(map(_escape, row))} |" for row in own)
         parts.append("\n".join([f"## {ecosystem}: {len(own)} clients\n", *_HEAD, *lines, ""]))
-    return "\n".join(parts)
+    parts.append("\n".join(["## Not run\n", "| client | why |", "|---|---|"]))
+    return "\n".join([*parts, *(f"| {client} | {why} |" for client, why in _NOT_RUN.items()), ""])
 
 
 def _escape(text: str) -> str:

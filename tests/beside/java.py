@@ -6,13 +6,11 @@ import os
 import shutil
 import zipfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.beside.pairs import Clients, without_proc
+from tests.support.needs import require_file
 from tests.support.programs import run_checked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROGRAM = """
 public class Main implements Runnable {
@@ -181,3 +179,58 @@ def start_without_proc(at: Place) -> str:
 def start_bare(at: Place) -> str:
     path = at.compile()
     return at.run("env", "-i", shutil.which("java"), *at.java[1:], "-cp", path, "Main")
+
+
+NEWER = Path("/usr/lib/jvm/temurin-25-jdk-amd64/bin/java")
+TOMCAT = Path("/usr/share/java/tomcat10-embed-core.jar")
+LISTENER = """
+public class Listener implements jakarta.servlet.ServletContextListener {
+  public void contextInitialized(jakarta.servlet.ServletContextEvent event) { new Main().run(); }
+}
+"""
+SERVE = """
+public class Serve {
+  public static void main(String[] words) throws Exception {
+    var tomcat = new org.apache.catalina.startup.Tomcat();
+    tomcat.setBaseDir(words[0] + "/base");
+    var application = tomcat.addContext("/it", words[0] + "/application");
+    application.addApplicationListener("Listener");
+    tomcat.start();
+    ACTIONS
+    tomcat.stop();
+    tomcat.destroy();
+  }
+}
+"""
+
+
+@client("another JVM", version="Temurin 25")
+def start_newer(at: Place) -> str:
+    require_file(NEWER, "temurin-25-jdk")
+    return at.run(NEWER, *at.java[1:], "-cp", at.compile(), "Main")
+
+
+def serve(at: Place, actions: str) -> str:
+    """What a web application prints whose libraries and classes are in its own WEB-INF."""
+    require_file(TOMCAT, "libtomcat10-java")
+    path = at.compile()
+    inside = at.folder / "application/WEB-INF"
+    (inside / "lib").mkdir(parents=True)
+    shutil.copy(at.jar, inside / "lib/it.jar")
+    (at.folder / "Listener.java").write_text(LISTENER, encoding="utf-8")
+    (at.folder / "Serve.java").write_text(SERVE.replace("ACTIONS", actions), encoding="utf-8")
+    server = os.pathsep.join(map(str, sorted(TOMCAT.parent.glob("tomcat10-*.jar"))))
+    at.run("javac", "-cp", f"{server}{os.pathsep}{path}", "-d", "classes", "Listener.java")
+    shutil.move(at.folder / "classes", inside / "classes")
+    at.run("javac", "-cp", server, "-d", "server", "Serve.java")
+    return at.run(*at.java, "-cp", f"{server}{os.pathsep}server", "Serve", at.folder)
+
+
+@client("a web application", version="Tomcat 10.1")
+def start_server(at: Place) -> str:
+    return serve(at, "")
+
+
+@client("a web application that starts again in one server", version="Tomcat 10.1")
+def restart_application(at: Place) -> str:
+    return serve(at, "application.stop(); application.start();")

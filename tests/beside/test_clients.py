@@ -160,5 +160,6 @@ def test_node(compare, node_places, name):
 
 @pytest.mark.parametrize("name", java.CLIENTS)
 def test_java(compare, java_places, name):
-    version = run_checked("java", "--version").splitlines()[0]
-    compare("Java", java.CLIENTS[name], java_places, version, f"JNA {JNA.resolve().stem.rpartition('-')[2]}")
+    client = java.CLIENTS[name]
+    version = client.version or run_checked("java", "--version").splitlines()[0]
+    compare("Java", client, java_places, version, f"JNA {JNA.resolve().stem.rpartition('-')[2]}")
