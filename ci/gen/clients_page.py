@@ -21,9 +21,10 @@ _NOT_RUN = {
     "Electron": "its program is on no registry that the tests can reach; what packagers do with an archive is tested",
     "Java 11 and 21": "no such JDK on the machine",
     "GraalVM native image": "no GraalVM on the machine",
-    "Spring Boot's loader": "its classes are in no package of Debian; loaders with URLs of their own, or with streams only, are tested",
-    ".NET beside Microsoft.ML.OnnxRuntime": "that package is on no registry that the tests can reach; applications with "
-    "a package of ours have tests of their own",
+    "Spring Boot's loader": "its classes are in no package of Debian; loaders with URLs of their own, or with streams "
+    "only, are tested",
+    ".NET beside Microsoft.ML.OnnxRuntime": "that package is on no registry that the tests can reach; applications "
+    "with a package of ours have tests of their own",
     "Windows and macOS": "the tests of clients run on Linux",
 }
 """Clients for which this table has no row, and why."""
