@@ -38,7 +38,7 @@ def page() -> str:
         own = [row[1:] for row in rows if row[0] == ecosystem]
         lines = (f"| {' | '.join(map(_escape, row))} |" for row in own)
         parts.append("\n".join([f"## {ecosystem}: {len(own)} clients\n", *_HEAD, *lines, ""]))
-    parts.append("\n".join(["## Not run\n", "| client | why |", "|---|---|"]))
+    parts.append("## Not run\n\n| client | why |\n|---|---|")
     return "\n".join([*parts, *(f"| {client} | {why} |" for client, why in _NOT_RUN.items()), ""])
 
 
