@@ -203,7 +203,7 @@ def refuse_twins(files: Sequence[Entry], *, where: str) -> None:
             raise BuildError(
                 f"{twin} and {name} would overwrite each other when an application is published",
                 where=where,
-                advice="Give the native library another name.",
+                advice="Give the native library another name, or the assembly: AssemblyName in the .csproj.",
             )
 
 
