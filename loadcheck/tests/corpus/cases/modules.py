@@ -60,6 +60,11 @@ def described(*labels: str, **more: object):
     return {"default-priorities": {}, "providers": {}, "variants": {label: {} for label in labels}, **more}
 
 
+def provided(properties):
+    tables = {"default-priorities": {"namespace": ["x86"]}, "providers": {"x86": {"requires": ["provider-x86"]}}}
+    return variant(described("x8664v3", **tables, variants={"x8664v3": {"x86": properties}}))
+
+
 def copied(name: str, *others: str):
     return lambda bench: bench.wheel({f"latenn.libs/{name}": bench.good(), **dict.fromkeys(others, b"x")})
 
@@ -106,11 +111,16 @@ CASES = [
     Case("LB514", "a label without variant.json; a wheel without a label", variant(None),
          wheel({"latenn/data.txt": b"x"}), at=LABELLED, says="x8664v3, but no variant.json"),
     Case("LB514", "no JSON; the right label", variant(b"{not json"), variant(described("x8664v3")), at="/variant.json",
-         says="no JSON object"),
+         says="is no JSON"),
     Case("LB514", "another label", variant(described("x8664v2")), variant(described("x8664v3")), at="/variant.json",
          says="has x8664v2"),
     Case("LB514", "a table that is none", variant(described("x8664v3", providers=[])), variant(described("x8664v3")),
-         at="/variant.json", says="no table providers"),
+         at="/variant.json", says="Expected `object`, got `array` - at `$.providers`"),
+    Case("LB514", "properties that nobody provides; that a plug-in does",
+         variant(described("x8664v3", **{"default-priorities": {"namespace": ["x86"]}})), provided({}),
+         at="/variant.json", says="orders x86, but has providers of nothing"),
+    Case("LB514", "a value in another form", provided({"level": "v3"}), provided({"level": ["v3"]}), at="/variant.json",
+         says="Expected `array`, got `str`"),
     Case("LB514", "metadata of a variant in a wheel without a label", variant(described("x8664v3"), ""),
          wheel({"latenn/data.txt": b"x"}), at="/variant.json", says="no variant label"),
     Case("LB122", "a copy of rocBLAS without kernels; of libpng", copied("librocblas-1a2b3c4d.so.5"),
