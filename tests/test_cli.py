@@ -10,11 +10,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from latebind.cli import _parser
 from latebind.commands.completion import _actions
+from latebind.commands.parser import Parser
 from latebind.pack.record import RECORD
 from tests.support.client import CMAKE, CONFIG, SOURCE, edit, write_client
 from tests.support.needs import require_programs
@@ -461,3 +463,12 @@ def test_no_file_takes_the_place_of_an_output_folder(latebind, tiny, command):
     here = tiny / "latebind.toml"
     assert_refused(latebind("-C", tiny, *command.split(), "--output", here), "is a file", "name a folder")
     assert_refused(latebind("-C", tiny, *command.split(), "--output", tiny / "a.json"), "like a file", "name a folder")
+
+
+def test_options_stand_between_paths():
+    parser = Parser()
+    parser.add_argument("paths", type=Path, nargs="*")
+    parser.add_argument("--strict", action="store_true")
+    known, rest = parser.parse_known_args(["a.whl", "--strict", "b.whl", "c.whl", "--strct"])
+    assert (known.strict, known.paths) == (True, [Path("a.whl"), Path("b.whl"), Path("c.whl")])
+    assert rest == ["--strct"]

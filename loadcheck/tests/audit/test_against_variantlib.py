@@ -79,7 +79,7 @@ def variantlib(tmp_path_factory):
 
 
 def test_both_refuse_the_same_documents(bench, variantlib):
-    rnd = random.Random(825)
+    rnd = random.Random(825)  # noqa: S311
     documents = [GOOD, *(change(GOOD, rnd) for _ in range(500))]
     documents = [document for document in documents if all(table in document for table in STRICTER)]
     different = []

@@ -70,6 +70,20 @@ class Parser(argparse.ArgumentParser):
         text = f"{value!r} is not a command" if is_command else f"{value!r} is not a possible value"
         raise argparse.ArgumentError(None if is_command else action, f"{text}\n{suggestion(value, choices)}")
 
+    def parse_known_args(  # type: ignore[override]  # argparse has overloads for a namespace of another type
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """argparse's, which takes a list of words at one place: here, options may stand between them."""
+        known, rest = super().parse_known_args(args, namespace)
+        lists = [action for action in self._actions if not action.option_strings and action.nargs in ("*", "+")]
+        for action in lists:
+            words = [word for word in rest if not word.startswith("-")]
+            setattr(
+                known, action.dest, [*getattr(known, action.dest), *(self._get_value(action, word) for word in words)]
+            )
+            rest = [word for word in rest if word.startswith("-")]
+        return known, rest
+
     def error(self, message: str) -> NoReturn:
         """Exit with an error. A second line of the message is the advice; other errors refer to the help."""
         text, _, advice = message.partition("\n")
