@@ -9,6 +9,7 @@ from corpus.cases.hygiene import android_npm
 from corpus.cases.linkage import LIB, alone, with_odd, with_rpath
 from corpus.cases.metadata import with_backslashes
 from corpus.cases.sdists import HATCH, IN_TREE, sdist
+from corpus.cases.tags import thread
 from loadcheck.audit import audit_here
 from loadcheck.engine.policy import Choice, Policy
 from loadcheck.engine.wording import first, list_names
@@ -42,6 +43,9 @@ def test_a_search_path_keeps_the_part_that_leads_into_the_package(bench, path, s
         (android_npm("jni/arm64-v8a", 4096), "LB117", "Link with -Wl,-z,max-page-size=16384, or use NDK r28"),
         (android_npm("jniLibs/x86_64", 4096, "x86_64-linux"), "LB117", "Link with -Wl,-z,max-page-size=16384"),
         (android_npm("lib", 4096), "LB117", "Link with -Wl,-z,max-page-size=65536."),
+        (with_rpath("$ORIGIN/../acme/lib"), "LB107", "A search path leads to acme/ of another distribution"),
+        (wheel({LIB: thread("2.34")}), "LB301", "Build for glibc 2.28 (zig cc -target x86_64-linux-gnu.2.28, or"),
+        (wheel({LIB: thread("2.34")}, tag="py3-none-manylinux1_x86_64"), "LB301", "Promise a newer glibc: "),
         (wheel(record=with_backslashes()), "LB501", "or run `wheel unpack` and `wheel pack`: both write slashes."),
     ],
 )

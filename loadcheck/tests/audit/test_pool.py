@@ -38,7 +38,8 @@ def test_a_reader_that_dies_is_a_finding_and_the_rest_is_audited(bench, end, how
 
     (finding,) = reader_findings(report)
     assert finding.subject.endswith(f"!{hostile.VICTIM}")
-    assert finding.severity == ("warning" if end in ("computes", "waits") else "error"), "slow is not hostile"
+    is_slow = end in ("computes", "waits")
+    assert (finding.severity, finding.cause) == (("warning", "slow") if is_slow else ("error", "crash"))
     assert how in finding.message
     assert "LB611" in {finding.code for finding in report.findings}, "the other files of the package are still audited"
     assert any(skip.subject == finding.subject for skip in report.skipped), "checks not applied are reported"

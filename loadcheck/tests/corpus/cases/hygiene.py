@@ -10,7 +10,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from corpus.cases.case import Case, bare, contents, good, made_by, nupkg, shared, wheel
-from corpus.packages import write
+from corpus.packages import GLIBC, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -218,9 +218,9 @@ def aar(bench: Bench, page: int) -> bytes:
 
 
 @made_by
-def program(bench: Bench, flags: int, *options: str):
+def program(bench: Bench, flags: int, *options: str, target: str = GLIBC):
     """A program whose stack has these flags: 7 with PF_X."""
-    data = bench.compiler.program("int main(void) { return 0; }\n", *options).read_bytes()
+    data = bench.compiler.program("int main(void) { return 0; }\n", *options, target=target).read_bytes()
     stack = (0x6474E551).to_bytes(4, "little")
     assert data.count(stack + b"\6\0\0\0") == 1
     return bench.bare("latenn", data.replace(stack + b"\6\0\0\0", stack + bytes([flags, 0, 0, 0])))
@@ -330,6 +330,9 @@ CASES = [
          says="Python cannot import"),
     *(Case("LB606", f"a program with an executable stack still starts ({option})", program(7, option),
            program(6, option), at="latenn", says="RWE", severity="warning") for option in ("-pie", "-no-pie")),
+    Case("LB606", "a program with an executable stack still starts without a loader",
+         program(7, "-static", target="x86_64-linux-musl"), program(6, "-static", target="x86_64-linux-musl"),
+         at="latenn", says="RWE", severity="warning"),
     *(Case("LB117", f"pages of 4 KB for Android in a {what}", make(4096), make(16384), at="liblatenn.so",
            says="aligned to 4096 bytes", severity="warning")
       for what, make in (("wheel", android_wheel), ("nupkg", android_nupkg))),

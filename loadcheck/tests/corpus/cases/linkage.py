@@ -111,6 +111,17 @@ def tls(bench: Bench, size: int, model: str) -> bytes:
 
 
 @made_by
+def of_tls(bench: Bench, *, by_program: bool):
+    """A wheel with a library that has much thread-local storage, and a program or a library that links it."""
+    source = f"{INITIAL_EXEC} _Thread_local char each[4096];\nchar *latenn_f(void) {{ return each; }}\n"
+    library = bench.compiler.library(source, "-O0", "-Wl,-soname,liblatenn.so", name="liblatenn.so")
+    start = "int main(void)" if by_program else "int latenn_g(void)"
+    compile_user = bench.compiler.program if by_program else bench.compiler.library
+    user = compile_user(f"extern char *latenn_f(void);\n{start} {{ return *latenn_f(); }}\n", library)
+    return bench.wheel({LIB: library.read_bytes(), "latenn/user": user.read_bytes()})
+
+
+@made_by
 def musl_wheel(bench: Bench, model: str):
     """A wheel with a library that needs musl, by a stand-in of its name, and has 64 bytes in each thread."""
     code, soname = "int odd(void) { return 1; }\n", "-Wl,-soname,libc.musl-x86_64.so.1"
@@ -237,6 +248,11 @@ CASES = [
                                               "latenn/load.py": b"import ctypes\n"}),
           ("code that may load it with cffi", {INIT: b"import cffi\nfrom latenn import _a\n"}),
           ("no code that imports it", {}))),
+    Case("LB114", "a needed library for a module that is always imported, in a wheel for this machine alone",
+         wheel({INIT: b"from latenn import _a\n", "latenn/_a.so": needy("_a"), "latenn/deps/libodd.so.3": odd}),
+         wheel({INIT: b"from latenn import _a\n", "latenn/_a.so": needy("_a"), "latenn/deps/libodd.so.3": odd},
+               tag="py3-none-linux_x86_64"),
+         at="!latenn/_a.so", says="where the loader does not search; import latenn fails", good_severity="warning"),
     Case("LB114", "a needed library that no script has searched", wheel({LIB: with_odd, "latenn/deps/libodd.so.3": odd,
              "latenn/run.sh": b"#!/bin/sh\necho $LD_LIBRARY_PATH\n",
              "latenn/run.txt": b'LD_LIBRARY_PATH="$ROOT/deps" exec "$ROOT/tool"\n'}),
@@ -343,6 +359,9 @@ CASES = [
          at=f"!{LIB}", says="libGL.so.1, which is not in the package", good_severity="note"),
     Case("LB108", "RPATH is in a folder that all users can write to", with_rpath("/Users/Shared/lib"),
          with_rpath("$ORIGIN"), at=f"!{LIB}", says="they can put libraries there", severity="warning"),
+    Case("LB108", "a folder of the build machine, and one that all users can write to",
+         with_rpath("/opt/ci/lib:/tmp/lib"), with_rpath("$ORIGIN"), at=f"!{LIB}",
+         says="they can put libraries to /tmp/lib", severity="warning"),
     Case("LB108", "RPATH means the current folder", with_rpath("lib"), with_rpath("$ORIGIN"), at=f"!{LIB}",
          says="RUNPATH lib", severity="warning"),
     Case("LB108", "RPATH means the current folder, and nothing is searched there", with_rpath("lib"),
@@ -361,6 +380,8 @@ CASES = [
     Case("LB115", "much thread-local storage in the block of a running program", wheel({LIB: tls(4096, INITIAL_EXEC)}),
          wheel({LIB: tls(4096, "")}), at=f"!{LIB}", says="needs 4096 bytes in the thread-local block",
          severity="warning"),
+    Case("LB115", "much thread-local storage in what a library links; what a program links has it from the start",
+         of_tls(by_program=False), of_tls(by_program=True), at=f"!{LIB}", says="needs 4096 bytes", severity="warning"),
     Case("LB115", "thread-local storage for musl, which keeps nothing free", musl_wheel(INITIAL_EXEC), musl_wheel(""),
          at=f"!{LIB}", says="which has 0", severity="warning"),
     Case("LB115", "more thread-local storage than glibc keeps free", wheel({LIB: tls(2048, INITIAL_EXEC)}),

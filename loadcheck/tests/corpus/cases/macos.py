@@ -87,6 +87,12 @@ def with_odd(bench: Bench, *flags: str) -> bytes:
     return bench.compiler.dylib(STRANGER, odd(ODD, *flags)(bench), name="liblatenn.dylib").read_bytes()
 
 
+def weakly_with_odd(bench: Bench) -> bytes:
+    """A library that asks whether another one has a symbol before it uses it."""
+    source = "__attribute__((weak_import)) extern int odd(void);\nint latenn_f(void) { return odd ? odd() : 0; }\n"
+    return bench.compiler.dylib(source, odd()(bench), name="liblatenn.dylib").read_bytes()
+
+
 def needs_more(bench: Bench) -> bytes:
     """A library that needs another one."""
     more = bench.compiler.dylib("int more(void) { return 1; }\n", name="libmore.dylib")
@@ -286,6 +292,10 @@ CASES = [
     row("LB106", "the library of the package lacks the symbol",
         wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd(F))}),
         wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd())}),
+        "imports 1 symbol that @rpath/libodd.dylib does not export"),
+    row("LB106", "the library of the package lacks the symbol; without it, the file loads",
+        wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd(F))}),
+        wheel({LIB: weakly_with_odd, "latenn/libodd.dylib": contents(odd(F))}),
         "imports 1 symbol that @rpath/libodd.dylib does not export"),
     row("LB106", "the library of the package lacks the symbol, and does not pass on what another library has",
         wheel({LIB: with_odd(), "latenn/libodd.dylib": needs_more}),
