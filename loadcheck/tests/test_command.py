@@ -177,6 +177,14 @@ def test_a_baseline_hides_what_is_known_and_names_what_is_gone(package, tmp_path
     assert [len(document["baseline"][key]) for key in ("known", "gone")] == [0, 1]
 
 
+def test_a_baseline_has_names_as_people_write_them(tmp_path):
+    package = write_sample(tmp_path, ".env.größe")
+    loadcheck("--profile", "all", "--write-baseline", tmp_path / "known.json", package)
+
+    assert "sample/.env.größe" in (tmp_path / "known.json").read_text(encoding="utf-8")
+    assert loadcheck("--profile", "all", "--baseline", tmp_path / "known.json", package).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

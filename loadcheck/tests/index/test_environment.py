@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from loadcheck.audit import audit_environment
 from loadcheck.cli import main
 from loadcheck.engine.catalog import own_checks
+from loadcheck.engine.cause import fingerprint
 from loadcheck.engine.policy import default_policy
 from loadcheck.errors import InputError
 from loadcheck.readers.environment import read_environment
@@ -104,6 +106,20 @@ def test_distributions_that_replace_files_of_each_other_are_named(environment, l
     assert evidence == ["onnxruntime/capi/libonnxruntime.so.1.28.0"]
 
 
+def test_distributions_that_replace_files_of_each_other_are_one_finding_in_all_versions(environment, library):
+    root, install = environment
+    found = []
+    for version in ("1.0", "1.1"):
+        for info in root.glob("lib/*/*/*.dist-info"):
+            shutil.rmtree(info)
+        for name in ("onnxruntime", "onnxruntime_gpu"):
+            install(name, {"onnxruntime/libonnxruntime.so": library("libonnxruntime.so.1")}, version=version)
+        found += [each for each in audit_environment(root).findings if each.code == "LB119"]
+
+    assert [each.cause for each in found] == ["files of onnxruntime onnxruntime-gpu"] * 2
+    assert fingerprint(found[0]) == fingerprint(found[1])
+
+
 def test_one_distribution_may_have_what_it_likes(environment, library):
     root, install = environment
     install("torch", {"torch/lib/libgomp.so.1": library("libgomp.so.1"), "torch/libomp.so": library("libomp.so")})
@@ -132,6 +148,16 @@ def test_a_library_that_no_distribution_installs_is_named(environment, bench, li
 
     assert audit(root, "LB120")[0] == [("warning", "user 1.0 needs libodd.so.3, which no distribution installs")]
     install("odd", {"odd/libodd.so.3": odd.read_bytes()})
+    assert audit(root, "LB120")[0] == []
+
+
+@pytest.mark.parametrize("name", ["libcuda.so.1", "libEGL.so.1"])
+def test_a_library_of_a_driver_or_of_most_systems_is_not_missing(environment, bench, library, name):
+    root, install = environment
+    odd = bench.compiler.library("int odd(void) { return 1; }\n", f"-Wl,-soname,{name}", name="libodd.so")
+    user = library("libuser.so", odd, source="extern int odd(void);\nint f(void) { return odd(); }\n")
+    install("user", {"user/libuser.so": user})
+
     assert audit(root, "LB120")[0] == []
 
 

@@ -50,13 +50,11 @@ def build_odd(bench, target=GLIBC):
 def user(bench):
     """An npm package with libraries for some processors that need libodd.so.3."""
 
-    def make(targets=(GLIBC,), **fields):
+    def make(targets=(GLIBC,), source="extern int odd(void);\nint f(void) { return odd(); }\n", **fields):
         files = {}
         for target in targets:
             cpu = {"x86_64": "x64", "aarch64": "arm64"}[target.partition("-")[0]]
-            library = bench.compiler.library(
-                "extern int odd(void);\nint f(void) { return odd(); }\n", build_odd(bench, target), target=target
-            )
+            library = bench.compiler.library(source, build_odd(bench, target), target=target)
             files[f"prebuilds/linux-{cpu}/libtiny.so"] = library.read_bytes()
         return bench.npm(files, **fields)
 
@@ -115,6 +113,14 @@ def test_what_npm_installs_on_another_platform_brings_nothing(registry, user, od
     registry.add("acme-native", odd, without=without, **fields)
 
     assert audit(user(**{key: {"acme-native": "1.0.0"}})) == ([] if is_installed else [(FIRST, NEEDED)], [])
+
+
+def test_what_npm_installs_on_musl_alone_brings_nothing_to_a_library_for_glibc(registry, user, odd):
+    registry.add("acme-native", odd, libc=["musl"])
+    source = "#include <unistd.h>\nextern int odd(void);\nint f(void) { return odd() + getpid(); }\n"
+    paths = user(source=source, libc=None, optionalDependencies={"acme-native": "1.0.0"})
+
+    assert audit(paths) == ([(FIRST, NEEDED)], [])
 
 
 def test_each_processor_gets_its_own_packages(registry, user, odd):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from corpus.cases import windows
 from loadcheck.audit import audit_here
 from loadcheck.engine.policy import Policy
 from loadcheck.reports.console import audit_text
@@ -125,6 +126,14 @@ def test_an_extra_that_brings_a_library_is_named(index, user, odd):
     assert audit(user(metadata)) == [("warning", "needs libodd.so.3, which only the extra cuda brings")]
 
 
+def test_what_an_extra_installs_is_not_read_where_no_library_is_missing(index, bench):
+    index.add("acme", {})
+
+    audit(bench.wheel(metadata="Provides-Extra: cuda\nRequires-Dist: acme; extra == 'cuda'\n"))
+
+    assert [path for path, _ in index.asked] == ["/simple/acme/"]
+
+
 def test_an_extra_that_cannot_be_installed_brings_nothing(index, user, odd):
     index.add("acme", {"acme/libodd.so.3": odd}, version="3.0")
     index.add("acme-rt", {}, version="0.0.1")
@@ -208,19 +217,18 @@ def test_a_page_that_has_not_changed_is_not_sent_again(index, user, odd, monkeyp
     assert [(path, "If-None-Match" in headers) for path, headers in index.asked] == [("/simple/acme/", True)]
 
 
-def test_an_extra_that_could_not_be_read_may_bring_a_library(index, user):
-    index.files["acme"] = {"acme-1.0.tar.gz": b""}
+@pytest.mark.parametrize(
+    ("extras", "says"), [(["cuda"], "cuda was not read"), (["cuda", "rocm"], "cuda and rocm were not read")]
+)
+def test_an_extra_that_could_not_be_read_may_bring_a_library(index, user, extras, says):
+    for extra in extras:
+        index.files[f"acme-{extra}"] = {f"acme_{extra}-1.0.tar.gz": b""}
+    metadata = "".join(f"Provides-Extra: {each}\nRequires-Dist: acme-{each}; extra == '{each}'\n" for each in extras)
 
-    [finding] = [
-        each
-        for each in audit_here(
-            user("Provides-Extra: cuda\nRequires-Dist: acme; extra == 'cuda'\n"), Policy(resolve=True)
-        ).findings
-        if each.code == "LB107"
-    ]
+    [finding] = [each for each in audit_here(user(metadata), Policy(resolve=True)).findings if each.code == "LB107"]
 
     assert finding.severity == "warning"
-    assert finding.assumption == "no extra brings the library; cuda was not read"
+    assert finding.assumption == f"no extra brings the library; {says}"
 
 
 def test_a_torch_that_is_required_already_needs_another_release(index, bench):
@@ -263,6 +271,32 @@ def test_a_search_path_that_misses_the_folder_of_a_requirement_ends_the_import(i
     [fix] = [each.fix for each in audit_here(module(path), Policy(resolve=True)).findings if each.code == "LB114"]
     advised = fix.partition("patchelf --set-rpath '")[2].partition("'")[0]
     assert audit(module(advised), "LB114") == []
+
+
+def test_each_needed_library_is_looked_for(index, bench, odd):
+    index.add("acme", {"acme/lib/libodd.so.3": odd})
+    own, needed = (
+        bench.compiler.library(f"int {name}(void) {{ return 1; }}\n", f"-Wl,-soname,{soname}", name=f"lib{name}.so")
+        for name, soname in (("own", "libown.so"), ("odd", "libodd.so.3"))
+    )
+    source = "extern int own(void), odd(void);\nvoid *PyInit__core(void) { own(); odd(); return 0; }\n"
+    core = bench.compiler.library(source, own, needed, "-Wl,-rpath,$ORIGIN").read_bytes()
+    files = {"latenn/_core.abi3.so": core, "latenn/libown.so": own.read_bytes(), "latenn/__init__.py": b""}
+    paths = bench.wheel(files, metadata="Requires-Dist: acme\n", tag="cp39-abi3-manylinux_2_28_x86_64")
+
+    assert audit(paths, "LB114") == [("warning", MISPLACED)]
+
+
+def test_windows_has_no_search_path_to_fix(index, bench):
+    index.add("acme", {"acme/lib/odd.dll": windows.odd()(bench).read_bytes()})
+    files = {windows.CORE: windows.module_with_odd()(bench), "latenn/__init__.py": b"from . import _core\n"}
+    paths = bench.wheel(files, metadata="Requires-Dist: acme\n", tag=windows.OWN)
+
+    [finding] = [each for each in audit_here(paths, Policy(resolve=True)).findings if each.code == "LB114"]
+
+    assert finding.message.startswith("needs odd.dll, which acme 1.0 installs as acme/lib/odd.dll, where the loader")
+    assert finding.evidence == ("import of odd.dll",)
+    assert "os.add_dll_directory() with the folder acme/lib of site-packages" in finding.fix
 
 
 def test_another_module_may_have_loaded_the_library_by_what_it_imports(index, bench, odd):
