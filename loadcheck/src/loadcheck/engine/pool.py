@@ -237,5 +237,4 @@ def _context() -> SpawnContext | ForkContext:
 
 def default_jobs() -> int:
     """The number of CPUs that this process may use."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(count, 1)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
