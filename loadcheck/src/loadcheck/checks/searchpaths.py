@@ -75,7 +75,7 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Hits:
             where = (
                 "there"
                 if unsafe == bad
-                else "to " + " and ".join(dict.fromkeys(path or "the current folder" for path in unsafe))
+                else "into " + " and ".join(dict.fromkeys(path or "the current folder" for path in unsafe))
             )
             severity, assumption = _path_severity(package, file, image, bad, is_unsafe=bool(unsafe))
             who = f"; where a machine has other users, they can put libraries {where}" if unsafe else ""

@@ -361,7 +361,7 @@ CASES = [
          with_rpath("$ORIGIN"), at=f"!{LIB}", says="they can put libraries there", severity="warning"),
     Case("LB108", "a folder of the build machine, and one that all users can write to",
          with_rpath("/opt/ci/lib:/tmp/lib"), with_rpath("$ORIGIN"), at=f"!{LIB}",
-         says="they can put libraries to /tmp/lib", severity="warning"),
+         says="they can put libraries into /tmp/lib", severity="warning"),
     Case("LB108", "RPATH means the current folder", with_rpath("lib"), with_rpath("$ORIGIN"), at=f"!{LIB}",
          says="RUNPATH lib", severity="warning"),
     Case("LB108", "RPATH means the current folder, and nothing is searched there", with_rpath("lib"),
