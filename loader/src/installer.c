@@ -61,7 +61,7 @@ static lb_installer lb_installer_of_file(lb_search* search, const char* file) {
   if (!folder) return LB_INSTALLER_OTHER;
   lb_installer installer = LB_INSTALLER_OTHER;
   char* base = lb_dotnet_base(folder);
-  if (strstr(folder, "node_modules")) {
+  if ((strstr)(folder, "node_modules")) {
     installer = LB_INSTALLER_NPM;
   } else if (lb_is_of_jar(folder)) {
     installer = LB_INSTALLER_MAVEN;
