@@ -32,6 +32,10 @@ TABLE = [
     ('[verify]\npythons = ["3.11"]', ""),
     ('[verify]\npythons = ["3"]', "'3' is not a minor version of CPython"),
     (f'{SECOND}{TWO}runtime = "openvino"\nnuget = {{ id = "Two" }}\n{BY_VERSION}', "not of openvino"),
+    # What is released without a test case.
+    ('[release]\nunverified = { nupkg = "no SDK", "wheel/linux-x64" = "no machine" }', ""),
+    ('[release]\nunverified = { nupgk = "no SDK" }', "'nupgk' is not a kind of package"),
+    ('[release]\nunverified = { "wheel/win-x64" = "no machine" }', "'win-x64' in 'wheel/win-x64' is not a target"),
     # Texts are plain lines, but for definitions.
     ('[targets.linux-x64]\ndefine = { A = "one\\ntwo" }', ""),
     ('[targets.linux-x64]\ntoolchain = "ho\\nst"', "has line breaks or control characters"),

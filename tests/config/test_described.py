@@ -190,8 +190,35 @@ def test_variants_become_one_runtime_with_the_packages_of_all(tmp_path):
     assert preset.names.linux == ("libthing.so.3", "libthing.so.2")
     assert preset.python.folders == ("three/lib", "three/bin", "two/lib")
     assert preset.list_companions("linux", "3.4.1") == ("core.so.3",)
+    assert [variant.advice for variant in preset.variants] == [
+        'pip install "thing-three>=3.0"',
+        'pip install "thing-two>=2.1"',
+    ]
     extras = metadata_fields(config, "tiny")["optional-dependencies"]
     assert extras == {"three": ["thing-three>=3.0"], "two": ["thing-two>=2.1"]}
+
+
+@pytest.mark.parametrize(
+    ("version", "numbers"),
+    [
+        ('"text"', 0),
+        ('"structure"', 3),
+        ('"integer"\nscale = [100, 1]', 2),
+        ('"integer"\nscale = [10000, 100, 1]', 3),
+    ],
+)
+def test_a_library_that_reports_its_version_as_numbers_may_report_fewer_than_its_package_has(
+    tmp_path, version, numbers
+):
+    runtime = load_described(tmp_path, DESCRIBED.replace('version = "text"', f"version = {version}")).runtime_of("tiny")
+    assert runtime.numbers == numbers
+
+
+@pytest.mark.parametrize(("more", "library"), [("", "thing"), (', library = "thing2"', "thing2")])
+def test_a_stub_is_linked_as_its_library_is_unless_it_has_a_name_for_it(tmp_path, more, library):
+    text = f'{DESCRIBED}stub = {{ functions = ["thing_run"]{more} }}\n'
+    stub = load_described(tmp_path, text).runtime_of("tiny").traits.stub
+    assert (stub.library, stub.packages) == (library, tuple(dict.fromkeys(("thing", library))))
 
 
 @pytest.mark.parametrize("name", library_files())

@@ -6,9 +6,9 @@ import re
 import pytest
 from packaging.tags import mac_platforms
 
-from latebind.backend.targets import target, wheel_tag
+from latebind.backend.targets import host_rid, target, wheel_tag
 from latebind.config.file import find, load
-from latebind.errors import ConfigError, InputError
+from latebind.errors import ConfigError, InputError, LatebindError
 from latebind.verify.run.access import NOBODY, is_root
 from tests.support.client import BOUND, CONFIG, PYPROJECT, SEVERAL, edit, write_client
 
@@ -88,6 +88,7 @@ def test_a_target_has_its_own_table(tiny):
         (('"tiny"\nexports', "7\nexports"), "package.tiny.component must be a string", "Write"),
         (('id = "Tiny"', 'id = "Ti ny"'), "package.tiny.nuget.id cannot be 'Ti ny'", "Id of"),
         (('"Tiny"', f'"{101 * "T"}"'), "package.tiny.nuget.id must have at most 100 char", "Id of"),
+        (('"Tiny"', f'"{99 * "T"} "'), "package.tiny.nuget.id cannot be 'TTT", "Id of"),
         (('Tiny"', 'Tiny", runtime = "Ac me"'), "package.tiny.nuget.runtime cannot be 'A", "Id of"),
         (("Adds numbers", 4001 * "x"), "project.description must have at most 4000", "One-line"),
         (('id = "Tiny"', 'id = "Tiny", split = "yes"'), "package.tiny.nuget.split", "Whether"),
@@ -183,6 +184,36 @@ wheel = { source = "python/two", kind = "cp311-abi3" }
 def test_a_mistake_is_one_problem(tmp_path, text, message):
     (problem,) = problems(tmp_path, text)
     assert problem[1] == message
+
+
+@pytest.mark.parametrize(
+    ("more", "installs"), [("", False), (', runtime = "required"', True), (', extras = "channels"', True)]
+)
+def test_a_wheel_installs_the_runtime_that_it_requires_or_has_as_an_extra(tmp_path, more, installs):
+    config = read(tmp_path, BOUND.replace('n/tiny"', f'n/tiny"{more}'))
+    assert config.packages["tiny"].wheel.installs_runtime is installs
+
+
+def test_one_case_must_pass_up_to_the_first_version_for_which_a_count_is_set(tmp_path):
+    config = read(tmp_path, BOUND + '\n[verify]\nat_least = { "1.20" = 5, "1.22" = 9 }\n')
+    settings = config.verification_of(config.runtime_of("tiny"))
+    assert [settings.count_required(version) for version in ("", "1.19.2", "1.20.1", "1.23.0")] == [1, 1, 5, 9]
+
+
+@pytest.mark.parametrize("native_only", [False, True])
+def test_a_runtime_is_tried_on_emulated_machines_unless_its_settings_exclude_them(tmp_path, native_only):
+    config = read(tmp_path, BOUND + "\n[verify]\nown.onnxruntime.native_only = true\n" * native_only)
+    assert config.verification_of(config.runtime_of("tiny")).native_only is native_only
+
+
+def test_without_a_name_the_target_is_that_of_this_machine(tmp_path):
+    here = host_rid()
+    other = next(rid for rid in ("linux-x64", "linux-arm64") if rid != here)
+    text = CONFIG.replace('["linux-x64"]', f'["{other}", "{here}"]')
+    assert read(tmp_path / "both", text).choose_targets(()) == [here]
+    with pytest.raises(LatebindError, match=f"this machine is {here}, which is not a target of the project") as caught:
+        read(tmp_path / "other", text.replace(f', "{here}"', "")).choose_targets(())
+    assert caught.value.advice == f"Name one: --target {other}"
 
 
 @pytest.mark.parametrize("floor", ['glibc = "2.028"', 'macos = "12.3"', 'macos = "13.00"', 'macos = "11"'])

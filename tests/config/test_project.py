@@ -91,6 +91,14 @@ def test_a_wheel_whose_backend_reads_another_configuration_is_refused(latebind, 
     assert not list((project / "dist").glob("*.whl"))
 
 
+def test_packages_and_reports_are_in_the_working_folder(tiny, tmp_path):
+    project = read_project(*find_project(tiny, tmp_path / "work"))
+    work = (tmp_path / "work").resolve()
+    assert (project.dist, project.reports) == (work / "dist", work / "reports")
+    assert project.dist in project.outputs
+    assert tiny.resolve() / "dist" in project.outputs  # so that sources have one hash wherever they are packed
+
+
 def test_a_backend_refuses_another_configuration_than_the_command_above_it_has_read(tiny, monkeypatch):
     file, workdir = find_project(tiny)
     project = read_project(file, workdir)
