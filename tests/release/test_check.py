@@ -222,6 +222,14 @@ def test_a_pipe_is_named_and_not_waited_for(release, name):
     assert problems == [(name, "is not a file")]
 
 
+@pytest.mark.parametrize(("data", "why"), [(None, "No such file"), (b"\xff", "invalid start byte")])
+def test_a_changelog_that_cannot_be_read_is_named(release, data, why):
+    file = release / "CHANGELOG.md"
+    file.unlink() if data is None else file.write_bytes(data)
+    (found,) = (problem.why for problem in check_release(release).problems if "cannot be read" in problem.why)
+    assert why in found
+
+
 @pytest.mark.builds
 def test_the_command_line_tells_and_fails(release, latebind):
     assert latebind("release", "--check", release, "--publishable").returncode == 0

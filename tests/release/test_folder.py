@@ -189,6 +189,7 @@ def test_of_another_latebind_only_what_every_version_makes_is_compared(folder):
         (Tag(name="v1.2.3", commit=COMMIT), set()),
         (Tag(name="v1.2.4", commit=COMMIT), {"tag v1.2.4"}),
         (Tag(name="v1.2.3", commit=OTHER), {"manifest.json", "reports/verify.json"}),
+        (Tag(name="v1.2.3", commit="0" * 40), {"manifest.json", "reports/verify.json"}),
     ],
 )
 def test_a_release_is_that_of_its_tag(folder, tag, wrong):
