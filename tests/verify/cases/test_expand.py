@@ -103,6 +103,7 @@ def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_version
     assert {question.minimum for question in questions(list_for(config, everything=True))} == {"1.23.1"}
     assert {scenario(case.scenario).provider for case in ours} == {True}
     assert {"spawn", "subprocess", "c-host"} <= {case.scenario for case in ours}
+    assert {case.version for case in ours if case.scenario in ("spawn", "subprocess")} == {"1.31.1"}
 
 
 def tiny_cases(folder, *, rid="linux-x64", change=lambda text: text, glue=frozenset()):
@@ -262,6 +263,13 @@ def test_two_runtimes_have_cells_of_their_own():
     config = change(runtime=(USE, msgspec.structs.replace(USE, minimum="1.20")))
     asked = {question.minimum for question in questions(list_for(config))}
     assert asked == {"1.19", "1.20"}
+
+
+def test_the_oldest_version_in_each_registry_is_asked_for_even_if_only_the_newest_is_tried():
+    verify = msgspec.structs.replace(CONFIG.document.verify, runtimes={USE.preset: ("latest",)})
+    asked = questions(list_for(change(runtime=(USE,), verify=verify)))
+    oldest = {(question.distribution, question.npm) for question in asked if question.entry == "minimum"}
+    assert oldest == {("onnxruntime", False), ("onnxruntime-node", True)}
 
 
 def test_each_major_version_of_a_runtime_has_cases_with_its_own_packages_and_minimum():

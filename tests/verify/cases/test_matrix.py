@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from math import ceil
 
 import msgspec
 import pytest
@@ -64,6 +65,14 @@ def test_over_256_cells_are_shared_out_and_each_is_in_one_job():
         assert len(matching) == 1
         assert matching[0]["args"] == f"verify --all --target {case.target} --shard {matching[0]['shard']}"
     assert max(int(job["shard"].partition("/")[2]) for job in jobs) * CASES_PER_JOB >= len(cases) / len(RIDS)
+
+
+@pytest.mark.parametrize("limit", [*range(26, 40), 256])
+def test_jobs_are_as_small_as_the_limit_allows(limit):
+    config = with_versions(20)
+    counts = [len(cases_of(config, rid, "3.12")) for rid in RIDS]
+    numbers = (sum(ceil(count / size) for count in counts) for size in range(CASES_PER_JOB, max(counts)))
+    assert len(matrix(config, RIDS, ["3.12"], limit)["include"]) == next(each for each in numbers if each <= limit)
 
 
 @pytest.mark.slow

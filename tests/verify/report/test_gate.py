@@ -76,7 +76,15 @@ def test_a_report_of_one_test_case_blocks_with_those_that_the_configuration_requ
     assert all("latebind verify --target linux-x64" in blocker.fix for blocker in blockers.values())
     text = GATE_RENDERERS["text"](judge_gate(requiring(), report(row())))
     number = len(blockers)
+    assert f"\n{number} test cases of linux-x64, such as {next(iter(blockers))}\n" in text
     assert text.endswith(f"Gate failed: 1 of {1 + number} required test cases passed, {number} problems.\n")
+
+
+def test_an_absent_test_case_is_one_of_the_python_of_the_first_row():
+    first, second = row(), row(consumer="python3.9", scenario="extra")
+    for cases, python in (([first, second], "python3.11"), ([second, first], "python3.9")):
+        subjects = (subject.split("/")[2] for subject in find_blockers(requiring(), cases))
+        assert {consumer for consumer in subjects if consumer.startswith("python")} == {python}
 
 
 @pytest.mark.parametrize("entry", ["minimum", "latest", "<"])

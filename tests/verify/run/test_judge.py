@@ -116,6 +116,11 @@ def test_what_was_loaded_is_what_was_installed(fields, more, passes):
         assert outcome.reason == "c: differs"
 
 
+def test_a_library_from_elsewhere_is_reported_with_the_environment():
+    outcome = judge_run(finish_run(libraries=("/home/y.so",)), roots=(ENV, "/other"))
+    assert outcome.reason == "/home/y.so was loaded from outside /environment"
+
+
 def test_the_phase_of_a_run_that_loaded_and_computed_wrong_is_how_far_it_came():
     wrong = finish_run(1, failed=DIFFERS, libraries=("/elsewhere/x.so",))
     assert judge_run(wrong).facts == {"phase": "load"}

@@ -66,9 +66,9 @@ class Gate:
 
     required: tuple[CaseResult, ...]
     blockers: tuple[Blocker, ...]
-    missing: int = 0
+    missing: int
     """How many required test cases are not in the report."""
-    level: Level = "emulated"
+    level: Level
     """What a test case must at least prove."""
 
     @property
