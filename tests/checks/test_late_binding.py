@@ -2,12 +2,16 @@
 
 import pytest
 
+from corpus.cases import macos as on_macos
+from corpus.cases import windows as on_windows
 from corpus.cases.case import bare, contents, linked, made_by, nupkg, runtime, wheel
 from corpus.cases.linkage import LIB, PROVIDER, late, plugin, with_odd
+from corpus.cases.macos import DELETE, F
 from corpus.cases.windows import with_odd as dll_with
 from corpus.packages import USER, WINDOWS_TAG
 from latebind.checks.policy import BindingPolicy
 from loadcheck.api import Choice, audit_paths
+from tests.checks.cases.projects import ONLY_LATENN
 
 STUB = BindingPolicy(drop_ins=frozenset({"onnxruntime"}))
 
@@ -78,6 +82,21 @@ def test_the_fix_names_how_the_library_gets_the_runtime(bench, code, make, polic
     fix = fix_of(bench, code, make, policy)
     assert says in fix
     assert never not in fix
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (on_macos.of(f"{F}{DELETE}"), "-exported_symbols_list"),
+        (
+            on_windows.of(f"{F}int _ZTI5error(void) {{ return 1; }}\n", exports=["_ZTI5error"]),
+            "-fvisibility=hidden and",
+        ),
+    ],
+    ids=["macOS", "Windows"],
+)
+def test_the_linkers_list_is_the_fix_for_cpp_symbols_on_macos_alone(bench, make, says):
+    assert says in fix_of(bench, "LB201", make, ONLY_LATENN)
 
 
 def test_a_repair_tool_gets_the_name_without_the_hash_that_it_added(bench):

@@ -51,6 +51,11 @@ def test_a_wheel_requires_its_runtime_or_leaves_it_to_the_user(tmp_path, wheel, 
     assert policy.twins == ()
 
 
+def test_a_package_of_an_sdk_alone_has_no_twin(tmp_path):
+    text = BOUND.replace('wheel = { source = "python/tiny" }\nnuget = { id = "Tiny" }', "sdk = true")
+    assert project_policy(load(write_client(tmp_path, latebind=text) / "latebind.toml")).twins == ()
+
+
 @pytest.mark.parametrize(
     ("file", "project", "globs"),
     [

@@ -61,7 +61,8 @@ def test_a_preset_recognizes_its_runtime(bench, preset, name):
     assert codes(bench.wheel({"a/x": data}, tag=tag(name)), preset) == ({"LB101"}, {"LB101"})
     assert codes(bench.wheel({"a/x": copy}, tag=tag(name), version="2"), preset) == ({"LB104"}, {"LB104"})
     assert codes(bench.wheel({f"a/{name}": copy}, tag=tag(name), version="3"), preset)[0] == {"LB103"}
-    assert codes(bench.wheel({f"a/{name}": copy}, name=supply, tag=tag(name)), preset) == (set(), set())
+    both = {f"a/{name}": copy, "a/x": copy}
+    assert codes(bench.wheel(both, name=supply, tag=tag(name)), preset) == (set(), set())
 
 
 def test_a_symbol_version_of_every_release_is_no_error(bench):

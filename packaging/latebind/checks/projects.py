@@ -188,18 +188,18 @@ def _find_unpaired(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Sk
                     inner=twin.subject,
                     reason=f"this audit does not include {named[kind]}, which promises the same library",
                 )
-    for rid, kind, other in _find_uncovered(packages, policy):
-        yield Skip(inner=other, reason=f"this audit includes no {kind} for {rid}")
+    for rid, other in _find_uncovered(packages, policy):
+        yield Skip(inner=other, reason=f"this audit includes no {_WITH_TAGS} for {rid}")
 
 
-def _find_uncovered(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[str, str, str]]:
-    """Target, kind and twin, for each target for which no package with tags of the audit has the twin's files."""
+def _find_uncovered(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[str, str]]:
+    """Target and twin, for each target for which no package with tags of the audit has the twin's files."""
     pairs = [pair for pair in _pairs(packages, policy) if pair[0].kind == _WITH_TAGS]
     for subject in dict.fromkeys(pair[1].subject for pair in pairs):
         of_subject = [pair for pair in pairs if pair[1].subject == subject]
         covered = {rid for tagged, _ in of_subject for rid in tagged.native}
         for rid in sorted(of_subject[0][1].native.keys() - covered):
-            yield rid, of_subject[0][0].kind, subject
+            yield rid, subject
 
 
 def _wholes(packages: Sequence[TwinFacts]) -> list[TwinFacts]:
