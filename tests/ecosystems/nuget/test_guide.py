@@ -84,3 +84,21 @@ def test_an_application_runs_a_model_with_the_package(tmp_path, feed):
     [advice] = re.findall(r"Get it with: (.*?) \(or", said[0])
     assert shlex.split(advice) == [word for word in commands[-1] if word != "../app"]
     assert said[1].splitlines()[-1] == "2 4 6"
+
+
+def test_what_comes_with_a_package_need_not_depend_on_the_runtime(tmp_path, feed):
+    project = tmp_path / "demo"
+    run_checked(*CLI, "new", "demo", cwd=tmp_path)
+    files = read_files()
+    for name in ("dotnet/Demo/Demo.csproj", "dotnet/Demo/Model.cs"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(files[name], encoding="utf-8")
+    text = (project / "latebind.toml").read_text("utf-8")
+    split = 'id = "Demo", managed = "dotnet/Demo", split = true,'
+    (project / "latebind.toml").write_text(text.replace('id = "Demo",', split), encoding="utf-8")
+    (project / "NuGet.config").write_text(CONFIG.format(feed), encoding="utf-8")
+    for command in (("pack", "--target", "linux-x64"), ("audit",)):
+        run_checked(*CLI, *command, cwd=project, env=dotnet_environment(), timeout=600)
+    assert {path.name for path in (project / "dist").glob("*nupkg")} == {
+        "Demo.0.1.0.nupkg", "Demo.0.1.0.snupkg", "Demo.runtime.linux-x64.0.1.0.nupkg"
+    }  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from latebind.backend.targets import targets
 from latebind.checks.supplier import Supplier, judge_range
 from loadcheck.api import Hit
 from loadcheck.facts import readable_nuspec
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit]:
     read = readable_nuspec(package)
-    if package.project in runtime.nuget.ids or read is None:
+    if package.project in runtime.nuget.ids or read is None or _is_part(package.path.name):
         return
     minimum = policy.minimums.get(runtime.name, "")
     ids = {name.lower() for name in runtime.nuget.ids}
@@ -29,6 +30,11 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
         yield Hit(cause="none", inner=inner, message=message, evidence=(f"missing: {line}",), fix=f"Add {line}.")
     for dependency in dependencies:
         yield from judge_range(dependency.id, dependency.version, minimum, inner)
+
+
+def _is_part(name: str) -> bool:
+    """Whether a file comes with another package, which has the dependencies: symbols, or the files of one target."""
+    return name.endswith(".snupkg") or any(f".runtime.{rid}." in name for rid in targets())
 
 
 SUPPLIERS = (
