@@ -17,6 +17,7 @@ from tests.advice.following import list_commands
 from tests.conftest import ROOT
 from tests.loader.conftest import plain
 from tests.loader.places import USER, make_site, run
+from tests.support.client import MODEL
 from tests.support.needs import require_programs
 from tests.support.running import assert_success, run_program
 
@@ -195,8 +196,6 @@ def test_a_path_that_is_no_runtime(whole, named):
     assert_success(whole.open(argument=f"path={str(whole.find_library())!r}"))
 
 
-MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ=="
-"""Adds its input to itself."""
 NODE = f"""
 try {{ require('@latenn/core').load(Buffer.from('{MODEL}', 'base64')); }}
 catch (error) {{ console.error(error.message); process.exit(1); }}

@@ -16,7 +16,7 @@ from tests.beside import java, node, python
 from tests.beside.pairs import WORKS, outcome
 from tests.ecosystems.maven.test_jar import pack_jar
 from tests.ecosystems.npm.test_pack import NPM, RIDS, project
-from tests.support.client import pack_project
+from tests.support.client import MODEL, pack_project
 from tests.support.needs import require_programs
 from tests.support.npm_tools import install
 from tests.support.running import CLI, make_environment, run_checked
@@ -26,8 +26,6 @@ pytestmark = [
     pytest.mark.skipif(platform.system() != "Linux", reason="not run: the clients are tried on Linux"),
 ]
 
-MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ=="
-"""y = x + x, for numbers of 32 bits; ONNX in Base64."""
 DATA = f"__import__('base64').b64decode('{MODEL}')"
 WITH_RUNTIME = (
     "import numpy, onnxruntime; x = numpy.array([1, 2, 3], 'f')"

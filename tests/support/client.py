@@ -65,6 +65,8 @@ BOUND = (
 """The same with a package that binds ONNX Runtime."""
 
 
+MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ=="
+"""y = x + x, for numbers of 32 bits; ONNX in Base64."""
 SEVERAL = CLIENTS / "several" / "latebind.toml"
 """A configuration with packages of each kind and several runtimes, for tests that build nothing of it."""
 

@@ -74,13 +74,13 @@ def require_programs(*names: str) -> list[str]:
     return list(paths.values())
 
 
-@cache
 def require_file(path: Path, package: str) -> None:
     """Skip the test without a file that a package of Debian or a vendor's installs."""
     if not path.is_file():
         pytest.skip(f"not run: there is no {path.name} here: apt-get install {package}")
 
 
+@cache
 def dotnet_environment() -> dict[str, str]:
     """The environment with `dotnet` in it: the one on PATH, else the one for tests. Skips where there is neither."""
     if os.environ.get("LATEBIND_NO_DOTNET"):

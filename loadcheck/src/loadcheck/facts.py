@@ -13,7 +13,7 @@ from loadcheck.checks.symbols import CXX, FIX_ON_MACOS, list_offered_exports
 from loadcheck.containers import Tar
 from loadcheck.ecosystems.maven.pom import MavenArtifact, read_pom
 from loadcheck.ecosystems.maven.reading import find_pom
-from loadcheck.ecosystems.nuget.reading import FEED_LIMIT, native_place, nupkg_id, nupkg_version
+from loadcheck.ecosystems.nuget.reading import FEED_LIMIT, native_place, nupkg_id, nupkg_version, whole_id
 from loadcheck.engine import platforms
 from loadcheck.engine.kinds import TwinFacts, audited_kinds, find_kind
 from loadcheck.formats import FORMATS, SDK_FILE, PackageFormat, iter_members
@@ -33,5 +33,5 @@ __all__ = [
     "find_kind", "find_pom", "floor_of", "floors", "import_library", "is_glibc", "is_managed", "iter_members",
     "kind_of", "list_directories", "list_offered_exports", "module_abi", "native_place", "newest", "nupkg_id",
     "nupkg_version", "parse_python", "platforms", "read_image", "read_images", "read_manifest", "read_metadata",
-    "read_package", "read_pom", "read_version", "readable_nuspec", "sniff", "stable_names",
+    "read_package", "read_pom", "read_version", "readable_nuspec", "sniff", "stable_names", "whole_id",
 ]  # fmt: skip

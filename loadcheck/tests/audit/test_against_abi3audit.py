@@ -1,12 +1,11 @@
 """LB309 compared with abi3audit: both find the same packages bad and good."""
 
 import json
-import sys
 
 import pytest
 
 from corpus.cases import macos, tags, windows
-from corpus.processes import run_checked, run_program
+from corpus.processes import make_environment, run_program
 from loadcheck.audit import audit_here
 
 pytestmark = pytest.mark.slow
@@ -37,17 +36,10 @@ CASES = [case for case in ALL if not any(text in case.what for text in OURS)]
 @pytest.fixture(scope="session")
 def abi3audit(tmp_path_factory):
     """abi3audit in an environment of its own; says whether it accepts a wheel."""
-    folder = tmp_path_factory.mktemp("abi3audit")
-    run_checked(sys.executable, "-m", "venv", folder)
-    command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "abi3audit==0.0.26"]
-    done = run_program(*command)
-    if done.returncode:
-        pytest.skip(f"not run: abi3audit cannot be installed: {done.stderr.strip()[-200:]}")
+    python = make_environment(tmp_path_factory.mktemp("abi3audit"), "abi3audit==0.0.26")
 
     def judge(wheel):
-        report = json.loads(
-            run_program(folder / "bin" / "python", "-m", "abi3audit", "--strict", "--report", wheel).stdout
-        )
+        report = json.loads(run_program(python, "-m", "abi3audit", "--strict", "--report", wheel).stdout)
         (spec,) = report["specs"].values()
         results = [entry["result"] for entry in spec["wheel"]]
         assert results, "abi3audit looked at nothing"

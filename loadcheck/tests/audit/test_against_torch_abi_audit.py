@@ -7,13 +7,12 @@ import zipfile
 import pytest
 
 from corpus.cases import modules
-from corpus.processes import run_checked, run_program
+from corpus.processes import make_environment, run_checked
 from loadcheck.audit import audit_here
 from loadcheck.ecosystems.wheel.checks.torch import _OF_TORCH, _read_first_versions
 
 pytestmark = pytest.mark.slow
 
-VERSION = "0.3.0"
 CASES = [case for case in modules.CASES if case.code == "LB513"]
 NAMES = {
     "_ZN3c106SymInt19promote_to_negativeEv": "unstable",
@@ -36,7 +35,7 @@ from torch_abi_audit import torch_versions
 from torch_abi_audit.demangle import demangle_symbol
 from torch_abi_audit.torch_abi import classify_symbol
 names = json.loads(sys.stdin.read())
-kinds = {name: classify_symbol(plain) for name, plain in ((name, demangle_symbol(name)) for name in names)}
+kinds = {name: classify_symbol(demangle_symbol(name)) for name in names}
 versions = {name: f"{v[0]}.{v[1]}" for name, v in torch_versions.stable_shim_versions().items()}
 print(json.dumps([kinds, versions]))
 """
@@ -47,12 +46,7 @@ def python(tmp_path_factory):
     """An environment with torch-abi-audit."""
     if sys.version_info < (3, 11):
         pytest.skip("not run: torch-abi-audit needs Python 3.11")
-    folder = tmp_path_factory.mktemp("torch-abi-audit")
-    run_checked(sys.executable, "-m", "venv", folder)
-    done = run_program(folder / "bin/python", "-m", "pip", "install", "--quiet", f"torch-abi-audit=={VERSION}")
-    if done.returncode:
-        pytest.skip(f"not run: torch-abi-audit cannot be installed: {done.stderr.strip()[-200:]}")
-    return folder / "bin/python"
+    return make_environment(tmp_path_factory.mktemp("torch-abi-audit"), "torch-abi-audit==0.3.0")
 
 
 @pytest.fixture(scope="session")

@@ -3,16 +3,14 @@
 import copy
 import json
 import random
-import sys
 
 import pytest
 
-from corpus.processes import run_checked, run_program
+from corpus.processes import make_environment, run_checked
 from loadcheck.audit import audit_here
 
 pytestmark = pytest.mark.slow
 
-VERSION = "0.2.2"
 LABEL = "x8664v3"
 GOOD = {
     "default-priorities": {"namespace": ["x86_64", "blas", "own"]},
@@ -65,15 +63,11 @@ def change(document, rnd):
 @pytest.fixture(scope="session")
 def variantlib(tmp_path_factory):
     """Says of documents whether variantlib takes them."""
-    folder = tmp_path_factory.mktemp("variantlib")
-    run_checked(sys.executable, "-m", "venv", folder)
-    done = run_program(folder / "bin/python", "-m", "pip", "install", "--quiet", f"variantlib=={VERSION}")
-    if done.returncode:
-        pytest.skip(f"not run: variantlib cannot be installed: {done.stderr.strip()[-200:]}")
+    python = make_environment(tmp_path_factory.mktemp("variantlib"), "variantlib==0.2.2")
 
     def judge(documents):
         lines = "".join(json.dumps(document) + "\n" for document in documents)
-        return run_checked(folder / "bin/python", "-c", READ, input=lines).splitlines()
+        return run_checked(python, "-c", READ, input=lines).splitlines()
 
     return judge
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 
 def run_program(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -14,6 +18,16 @@ def run_program(*command: object, **options: Any) -> subprocess.CompletedProcess
 def run_checked(*command: object, **options: Any) -> str:
     """What a program printed that must succeed."""
     return assert_success(run_program(*command, **options))
+
+
+def make_environment(folder: Path, requirement: str) -> Path:
+    """The Python of a new environment with another tool; the test is skipped where it cannot be installed."""
+    run_checked(sys.executable, "-m", "venv", folder)
+    python = folder / "bin/python"
+    done = run_program(python, "-m", "pip", "install", "--quiet", requirement)
+    if done.returncode:
+        pytest.skip(f"not run: {requirement} cannot be installed: {done.stderr.strip()[-200:]}")
+    return python
 
 
 def assert_success(done: subprocess.CompletedProcess[str]) -> str:

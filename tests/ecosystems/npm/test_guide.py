@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT
+from tests.support.client import MODEL
 from tests.support.npm_tools import install
 from tests.support.running import CLI, run_checked, run_program
 
@@ -16,8 +17,6 @@ name = "demo"
 source = "npm"
 dependencies = { koffi = "^3" }
 """
-MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ=="
-"""Adds its input to itself."""
 PROGRAM = f"""
 const model = new (require("demo").Model)(Buffer.from("{MODEL}", "base64"));
 console.log([...model.run([1, 2, 3])]);

@@ -13,6 +13,7 @@ from latebind.tables.presets import preset
 from tests.conftest import ROOT
 from tests.ecosystems.nuget.test_managed import reference_assembly, write_package
 from tests.loader.test_stub import library
+from tests.support.client import edit
 from tests.support.dotnet_support import RID
 from tests.support.emulated import ORT_VERSIONS
 from tests.support.needs import dotnet_environment
@@ -21,13 +22,20 @@ from tests.support.running import CLI, run_checked, run_program
 pytestmark = [pytest.mark.slow, pytest.mark.builds]
 
 PAGE = (ROOT / "docs/howto/nuget.md").read_text("utf-8")
+FILES = dict(re.findall(r"`([\w./]+\.(?:cs|csproj))`:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL))
+"""The files that the page shows, by the place that it gives them."""
+APPLICATION = FILES.pop("../app/Program.cs")
 COMMANDS = [line[2:] for line in PAGE.splitlines() if line.startswith("$ ")]
 CONFIG = '<configuration><packageSources><clear/><add key="feed" value="{}"/></packageSources></configuration>'
 
 
-def read_files():
-    """The files that the page shows, by the place that it gives them."""
-    return dict(re.findall(r"`([\w./]+\.(?:cs|csproj))`:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL))
+def write_project(project, feed):
+    """A new project with the page's files, which fetches what it needs from the feed."""
+    run_checked(*CLI, "new", project.name, cwd=project.parent)
+    for name, text in FILES.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text, encoding="utf-8")
+    (project / "NuGet.config").write_text(CONFIG.format(feed), encoding="utf-8")
 
 
 def write_configuration(file):
@@ -53,17 +61,11 @@ def feed(tmp_path):
 def test_an_application_runs_a_model_with_the_package(tmp_path, feed):
     home, project = tmp_path / "home", tmp_path / "demo"
     (home / ".nuget/NuGet").mkdir(parents=True)
-    run_checked(*CLI, "new", "demo", cwd=tmp_path)
+    (home / ".nuget/NuGet/NuGet.Config").write_text(CONFIG.format(feed), encoding="utf-8")
+    write_project(project, feed)
     write_configuration(project / "latebind.toml")
-    files = read_files()
-    application = files.pop("../app/Program.cs")
-    for name, text in files.items():
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text(text, encoding="utf-8")
-    for config in (home / ".nuget/NuGet/NuGet.Config", project / "NuGet.config"):
-        config.write_text(CONFIG.format(feed), encoding="utf-8")
     sdk = dotnet_environment()
-    sdk["PATH"] = f"{find(sdk).parent}{os.pathsep}{sdk['PATH']}"
+    sdk = {**sdk, "PATH": f"{find(sdk).parent}{os.pathsep}{sdk['PATH']}"}
     environment = {**sdk, "HOME": str(home), "DOTNET_CLI_HOME": str(home), "NUGET_PACKAGES": str(home / "packages")}
     pack, audit, *commands = (shlex.split(line) for line in COMMANDS)
     for command in (pack, audit):
@@ -77,7 +79,7 @@ def test_an_application_runs_a_model_with_the_package(tmp_path, feed):
     for command in commands:
         words = [word.replace("$PWD", str(project)) for word in command]
         run_checked(*words, cwd=project, env=environment, timeout=300)
-        (tmp_path / "app/Program.cs").write_text(application, encoding="utf-8")
+        (tmp_path / "app/Program.cs").write_text(APPLICATION, encoding="utf-8")
         if words[1] == "add":
             ended = run_program("dotnet", "run", "--project", "../app", cwd=project, env=environment, timeout=300)
             said.append(ended.stdout + ended.stderr)
@@ -87,18 +89,26 @@ def test_an_application_runs_a_model_with_the_package(tmp_path, feed):
 
 
 def test_what_comes_with_a_package_need_not_depend_on_the_runtime(tmp_path, feed):
-    project = tmp_path / "demo"
-    run_checked(*CLI, "new", "demo", cwd=tmp_path)
-    files = read_files()
-    for name in ("dotnet/Demo/Demo.csproj", "dotnet/Demo/Model.cs"):
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text(files[name], encoding="utf-8")
-    text = (project / "latebind.toml").read_text("utf-8")
+    project, environment = tmp_path / "demo", dotnet_environment()
+    write_project(project, feed)
     split = 'id = "Demo", managed = "dotnet/Demo", split = true,'
-    (project / "latebind.toml").write_text(text.replace('id = "Demo",', split), encoding="utf-8")
-    (project / "NuGet.config").write_text(CONFIG.format(feed), encoding="utf-8")
+    edit(project / "latebind.toml", 'id = "Demo",', split)
     for command in (("pack", "--target", "linux-x64"), ("audit",)):
-        run_checked(*CLI, *command, cwd=project, env=dotnet_environment(), timeout=600)
+        run_checked(*CLI, *command, cwd=project, env=environment, timeout=600)
     assert {path.name for path in (project / "dist").glob("*nupkg")} == {
         "Demo.0.1.0.nupkg", "Demo.0.1.0.snupkg", "Demo.runtime.linux-x64.0.1.0.nupkg"
     }  # fmt: skip
+
+
+def test_an_assembly_with_the_name_of_the_library_is_refused_and_the_property_that_is_named_helps(tmp_path, feed):
+    project = tmp_path / "demo"
+    write_project(project, feed)
+    edit(project / "latebind.toml", 'id = "Demo",', 'id = "Demo", managed = "dotnet/Demo",')
+    file, line = project / "dotnet/Demo/Demo.csproj", "    <AssemblyName>Demo.Managed</AssemblyName>\n"
+    edit(file, line, "")
+    options = {"cwd": project, "env": dotnet_environment(), "timeout": 600}
+    refused = run_program(*CLI, "pack", "--target", "win-x64", **options)
+    assert "runtimes/win-x64/native/demo.dll would overwrite each other" in refused.stderr
+    [name] = re.findall(r"or the assembly: (\w+) in the \.csproj\.", refused.stderr)
+    edit(file, "  <PropertyGroup>\n", f"  <PropertyGroup>\n    <{name}>Demo.Managed</{name}>\n")
+    run_checked(*CLI, "pack", "--target", "win-x64", **options)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from latebind.backend.targets import targets
 from latebind.checks.supplier import Supplier, judge_range
 from loadcheck.api import Hit
-from loadcheck.facts import readable_nuspec
+from loadcheck.facts import nupkg_id, readable_nuspec, whole_id
 
 if TYPE_CHECKING:
     from latebind.checks.policy import BindingPolicy
@@ -34,7 +33,8 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
 
 def _is_part(name: str) -> bool:
     """Whether a file comes with another package, which has the dependencies: symbols, or the files of one target."""
-    return name.endswith(".snupkg") or any(f".runtime.{rid}." in name for rid in targets())
+    id_ = nupkg_id(name)
+    return name.endswith(".snupkg") or whole_id(id_) != id_
 
 
 SUPPLIERS = (
