@@ -47,7 +47,7 @@ static int lb_stop(void* context, const char* path, void* handle, void* function
 
 /* A folder to which a JAR's class NativeLibrary copied this library, and would have copied the runtime. */
 static int lb_is_of_jar(const char* folder) {
-  static const char start[] = "latebind-jar-"; /* templates/maven/NativeLibrary.java.j2 */
+  static const char start[] = "latebind-jar-"; /* FOLDER_START of ecosystems/maven/pack.py */
   const char* name = folder;
   for (const char* at = folder; *at; at++) {
     if (*at == '/' || *at == '\\') name = at + 1;

@@ -16,7 +16,7 @@ from latebind.config.runtime import RuntimeUse
 from latebind.ecosystems.maven.config import ECOSYSTEM, OLDEST_JAVA, PROGRAM, find_runtime_artifact, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.layouts import LAYOUTS, MAIN, JavaProgram, find_start
-from latebind.ecosystems.maven.pack import CLASS_NAME, render_pom
+from latebind.ecosystems.maven.pack import CLASS_NAME, FOLDER_START, render_pom
 from latebind.ecosystems.maven.programs import find_jdk, read_major
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
@@ -121,7 +121,7 @@ def _name_installed(trial: Trial, app: Path, message: str) -> str:
         return ""
     names: tuple[str, ...] = getattr(runtime.traits.supplies[ECOSYSTEM].files, target(trial.case.target).system)
     temporary = re.escape(str((app / _TEMPORARY).resolve()))
-    found = re.search(rf"{temporary}[\\/]latebind-\d+[\\/]{re.escape(names[0])}", message)
+    found = re.search(rf"{temporary}[\\/]{FOLDER_START}\d+[\\/]{re.escape(names[0])}", message)
     return found[0] if found else names[0]
 
 

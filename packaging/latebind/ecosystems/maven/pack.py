@@ -37,6 +37,8 @@ from latebind.templates import render
 from loadcheck.facts import MavenArtifact
 
 CLASS_NAME = "NativeLibrary"
+FOLDER_START = "latebind-jar-"
+"""How the names of the folders begin to which that class copies files; loader/src/installer.c tells them by it."""
 _MANIFEST = "META-INF/MANIFEST.MF"
 _CHECKSUMS = ("md5", "sha1", "sha256", "sha512")
 """Maven Central asks for the first two and takes the others (central.sonatype.org, "Requirements")."""
@@ -132,6 +134,7 @@ def _render_class(config: Config, package: str, stages: Sequence[Stage]) -> str:
         package=table.java_package,
         title=table.name,
         version=config.project.version,
+        folder=FOLDER_START,
         files={stage.rid: _library_names(config, package, stage) for stage in stages},
         runtime=resources,  # where the runtime's own JAR holds its files; the first is the library
         location=supply.location if supply is not None else "",
