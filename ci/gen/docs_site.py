@@ -37,6 +37,7 @@ from ci.gen import (  # noqa: E402
 )
 from ci.gen.reference_checks import check_pages  # noqa: E402
 from ci.gen.reference_scenarios import scenarios_page  # noqa: E402
+from ci.gen.session import draw_session  # noqa: E402
 from latebind.verify.report.data import verify_schema  # noqa: E402
 from loadcheck.api import audit_schema  # noqa: E402
 
@@ -83,7 +84,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 @cache
 def generate_pages() -> Mapping[str, str]:
-    """The pages and schemas that only the site has, by their path on it."""
+    """The pages, schemas and pictures that only the site has, by their path on it."""
     modules = {"c": reference_c, "cli": reference_cli, "dotnet": reference_dotnet}
     measured = {
         "census.md": census.page() + rounds.page(),
@@ -96,7 +97,8 @@ def generate_pages() -> Mapping[str, str]:
     texts = {
         f"schema/{name}.schema.json": json.dumps(schema, indent=2, sort_keys=True) for name, schema in schemas.items()
     }
-    return {**reference, **measured, "scenarios.md": scenarios_page(), **check_pages(), **texts}
+    pictures = {"img/session.svg": draw_session()}
+    return {**reference, **measured, "scenarios.md": scenarios_page(), **check_pages(), **texts, **pictures}
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
