@@ -30,7 +30,9 @@ with the lowest and highest value in parentheses. "CPU" is the CPU time of all p
 """
 _ABOUT = {
     "audit": """"Peers" are `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on its
-wheels. "Floor" decompresses and hashes every member in one thread.""",
+wheels. "Floor" decompresses and hashes every member in one thread.
+
+![Times of the audit, of the floor and of the peers](img/audit.svg)""",
     "latency": """What the loader adds to the runtime.""",
     "main_job": """`python3 noxfile.py` in a fresh clone with empty caches; then the CPU time of its parts.""",
     "pack": """All packages of latenn, without the native build, and other tools' packages of the same files.""",

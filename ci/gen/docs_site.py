@@ -35,6 +35,7 @@ from ci.gen import (  # noqa: E402
     reference_dotnet,
     sabotage_page,
 )
+from ci.gen.pictures import draw_audit_times, draw_search_order  # noqa: E402
 from ci.gen.reference_checks import check_pages  # noqa: E402
 from ci.gen.reference_scenarios import scenarios_page  # noqa: E402
 from ci.gen.session import draw_session  # noqa: E402
@@ -97,7 +98,8 @@ def generate_pages() -> Mapping[str, str]:
     texts = {
         f"schema/{name}.schema.json": json.dumps(schema, indent=2, sort_keys=True) for name, schema in schemas.items()
     }
-    pictures = {"img/session.svg": draw_session()}
+    drawn = {"audit": draw_audit_times(), "search-order": draw_search_order(), "session": draw_session()}
+    pictures = {f"img/{name}.svg": text for name, text in drawn.items()}
     return {**reference, **measured, "scenarios.md": scenarios_page(), **check_pages(), **texts, **pictures}
 
 

@@ -30,6 +30,8 @@ _PAGE = """\
 The loader and the stubs look in these places, in this order, and bind the first usable runtime. The report names the
 source of each place that was tried.
 
+![Seven places, tried from first to last](img/search-order.svg)
+
 {places}
 
 - **named**: used as it is; a failure in `explicit` or `environment` ends the search. A process with raised privileges
@@ -54,7 +56,8 @@ The current folder and relative entries are never searched.
 """
 
 
-def _read() -> dict[str, list[dict[str, Any]]]:
+def read_places() -> dict[str, list[dict[str, Any]]]:
+    """The rows of the table: places, packages and systems."""
     return msgspec.toml.decode(TABLE.read_bytes(), type=dict[str, list[dict[str, Any]]])
 
 
@@ -67,7 +70,7 @@ def header() -> str:
     """loader/src/places.h."""
     rows = ["#define LB_PLACES(X)"] + [
         f'  X({row["source"]}, {row["source"].upper()}, "{row["source"]}", {row["trust"].upper()})'
-        for row in _read()["place"]
+        for row in read_places()["place"]
     ]
     width = max(map(len, rows))
     lines = [row.ljust(width) + " \\" for row in rows[:-1]] + rows[-1:]
@@ -78,7 +81,7 @@ def public_header() -> str:
     """latebind.h with the enum of the table: the number of a source is its place in the order."""
     rows = [
         (f"LB_SOURCE_{row['source'].upper()} = {number}", row["short"])
-        for number, row in enumerate(_read()["place"], 1)
+        for number, row in enumerate(read_places()["place"], 1)
     ]
     names = [f"{name}," for name, _ in rows[:-1]] + [rows[-1][0]]
     width = max(map(len, names))
@@ -88,7 +91,7 @@ def public_header() -> str:
 
 def page() -> str:
     """docs/search-order.md."""
-    table = _read()
+    table = read_places()
     return _PAGE.format(
         places=_table(
             ("Source", "Place", "Trust"), [(f"`{row['source']}`", row["where"], row["trust"]) for row in table["place"]]

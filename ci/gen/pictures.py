@@ -1,0 +1,99 @@
+"""Draws what the site's tables say as pictures: SVG whose text stays text, for light and dark pages."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from ci.gen.places import read_places
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ROOT = Path(__file__).resolve().parents[2]
+_INK, _FAINT, _GROUND, _OURS, _OTHERS = "#1f2328", "#57606a", "#f6f8fa", "#0969da", "#9198a1"
+DARK = {_INK: "#e6edf3", _FAINT: "#9da7b3", _GROUND: "#161b22", _OURS: "#58a6ff", _OTHERS: "#6e7681"}
+"""The colors of light pages, and what they become on dark ones."""
+_STYLE: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "text.color": _INK,
+    "ytick.color": _INK,
+    "savefig.bbox": "tight",
+    "savefig.pad_inches": 0.05,
+    "savefig.transparent": True,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "latebind",
+}
+_ROW = re.compile(r"^\| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
+_TRUST = {
+    "named": "used as it is",
+    "host": "trusted as the host trusts it",
+    "running": "its code runs here already",
+    "judged": "only if trusted users alone can change it",
+    "folder": "judged by the folder",
+}
+"""What the trust of a place in loader/tables/places.toml means, in a line."""
+
+
+def draw_search_order() -> str:
+    """The places where a runtime is looked for, from first to last, and when each is trusted."""
+    places = read_places()["place"]
+    figure, axes = _make_axes(3.7, 0.46 * len(places))
+    axes.set(xlim=(0, 100), ylim=(len(places), 0))
+    for number, place in enumerate(places):
+        middle, trust = number + 0.5, place["trust"]
+        box = {"boxstyle": "round,pad=0.45", "facecolor": _GROUND, "edgecolor": _OURS if trust == "named" else _OTHERS}
+        axes.text(6, middle, place["source"], va="center", family="monospace", bbox=box)
+        axes.text(37, middle - 0.17, place["drawn"], va="center")
+        axes.text(37, middle + 0.22, _TRUST[trust], va="center", color=_FAINT, size=8)
+        if number:
+            line = {"arrowstyle": "->", "color": _OTHERS}
+            axes.annotate("", (1, middle + 0.12), (1, middle - 0.88), arrowprops=line)
+    return _write(figure)
+
+
+def draw_audit_times() -> str:
+    """How long the audit and its peers take for the same wheels, from docs/bench.md."""
+    section = (ROOT / "docs" / "bench.md").read_text("utf-8").partition("## The audit compared")[2]
+    rows = [(name, float(clock)) for name, clock, _ in _ROW.findall(section.partition("| claim")[0])]
+    figure, axes = _make_axes(3, 0.34 * len(rows))
+    names, clocks = [name for name, _ in rows], [clock for _, clock in rows]
+    colors = [_OTHERS if name in ("floor", "peers") else _OURS for name in names]
+    bars = axes.barh(names, clocks, color=colors, height=0.62)
+    axes.bar_label(bars, [f"{clock:.1f} s" for clock in clocks], padding=4)
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(length=0)
+    axes.set_axis_on()
+    axes.spines[:].set_visible(False)
+    axes.set_xticks([])
+    axes.set_xlim(0, max(clocks) * 1.12)
+    axes.invert_yaxis()
+    return _write(figure)
+
+
+def _make_axes(width: float, height: float) -> tuple[Figure, Axes]:
+    """A picture of this size in inches, which is all of it drawn on."""
+    mpl.rcParams.update(_STYLE)
+    figure = Figure(figsize=(width, height))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    return figure, axes
+
+
+def _write(figure: Figure) -> str:
+    """The picture without a date, and with the colors of dark pages where the reader's is dark."""
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", metadata={"Creator": None, "Date": None})
+    rules = "".join(
+        f'[style*="{key}: {light}"]{{{key}:{dark}!important}}'
+        for light, dark in DARK.items()
+        for key in ("fill", "stroke")
+    )
+    style = f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style></svg>"
+    return stream.getvalue().replace("</svg>", style)
