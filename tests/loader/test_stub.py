@@ -222,6 +222,14 @@ def test_every_slot_is_the_runtimes_own_and_newer_ones_name_their_version(users,
 
 
 @pytest.mark.builds
+def test_an_experimental_function_is_found_where_the_runtime_has_it(users, runtime):
+    """A program asks for it by name, and gets NULL up to 1.27, where nobody can ask, and without a runtime."""
+    done = run(users / "experimental", ONNXRUNTIME_LIB_PATH=runtime)
+    assert (done.returncode, done.stdout) == (0, "none\n" if minor_of(runtime) < 28 else "12345\n")
+    assert run(users / "experimental").stdout == "none\n"
+
+
+@pytest.mark.builds
 def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(users, runtime, tmp_path):
     done = run(users / "user", onnx_sum(tmp_path / "sum.onnx"), "newer", ONNXRUNTIME_LIB_PATH=runtime)
     assert done.returncode == 1
