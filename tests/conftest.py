@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ci.machines import chromium
+from tests.support.axe import install_axe
 from tests.support.client import built_wheel, copy_packed, pack_project, write_client
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +37,12 @@ def browser():
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def axe(kept_builds):
+    """The script of axe-core, for find_violations()."""
+    return install_axe(kept_builds)
 
 
 @pytest.fixture

@@ -55,16 +55,14 @@ def complete(config, *, but=lambda _: False):
     ]
 
 
-def large():
+CONSUMERS = (("wheel", "python3.10"), ("wheel", "python3.14"), ("nupkg", "dotnet-build"), ("nupkg", "dotnet-publish"))
+
+
+def large(consumers=CONSUMERS):
     """Over 500 test cases of six targets, Python and .NET; a few failures, some of them with hostile words."""
     cases = [
         _large_row(kind, consumer, rid, version, scenario)
-        for kind, consumer in (
-            ("wheel", "python3.10"),
-            ("wheel", "python3.14"),
-            ("nupkg", "dotnet-build"),
-            ("nupkg", "dotnet-publish"),
-        )
+        for kind, consumer in consumers
         for rid in RIDS
         for version, scenario in [(version, "works") for version in MINORS]
         + [(MINORS[-1], scenario) for scenario in (*NEGATIVE, *POSITIVE)]
@@ -72,6 +70,11 @@ def large():
     ]
     machines = tuple({"target": rid, "system": "a system", "python": "3.11.7"} for rid in RIDS)
     return Report(report(packages=[f"x-{rid}.whl" for rid in RIDS]).packages, tuple(cases), machines)
+
+
+def huge():
+    """Over 10,000 test cases."""
+    return large([("wheel", f"python3.{minor}") for minor in range(10, 73)])
 
 
 def _large_row(kind, consumer, rid, version, scenario):

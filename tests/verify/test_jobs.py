@@ -42,6 +42,7 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
     run = SimpleNamespace(
         config=None, artifacts=(), shared=None, unusable={}, running=Running(),
         chosen=SimpleNamespace(request=SimpleNamespace(fresh=False), folder=tmp_path), memory=memory, places=places,
+        began=time.monotonic(), starts={},
     )  # fmt: skip
     names = [f"c-{number}" for number in range(4)]
     cases = [
@@ -52,6 +53,8 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
         outcomes = list(pool.map(lambda case: runner._find_outcome(run, SimpleNamespace(case=case)), cases))
     assert {outcome.state for outcome in outcomes} == {State.GLUE}
     assert highest == most
+    assert set(run.starts) == {case.id for case in cases}
+    assert (max(run.starts.values()) >= 0.6) is (most == 1)
 
 
 def test_long_test_cases_run_first_and_then_each_target_in_turn():

@@ -41,13 +41,15 @@ def shorten(text: str, longest: int) -> str:
     return f"{first or head.rstrip()}\n ...\n{last or end.lstrip()}"
 
 
-def printable(text: str, kept: str = "\n") -> str:
-    """Names come from hostile files, so their control characters, except those `kept`, must not reach a terminal.
+def printable(text: str) -> str:
+    """Names come from hostile files, so their control characters, except line feeds, must not reach a terminal.
 
     Nor may a line be a command to GitHub Actions: its runner reads `::` at the start of a line, and `##[` anywhere
     (actions/runner, src/Runner.Common/ActionCommand.cs).
     """
-    plain = "".join(char if char in kept or char.isprintable() else ascii(char)[1:-1] for char in text)
+    plain = text
+    if not text.replace("\n", "").isprintable():  # five times as fast as the next line
+        plain = "".join(char if char == "\n" or char.isprintable() else ascii(char)[1:-1] for char in text)
     return _LEADING_COLONS.sub(r"\1\\x3a:", plain.replace("##[", r"##\x5b"))
 
 

@@ -64,6 +64,9 @@ class _Run:
     places: Mapping[Rid, AbstractContextManager[object]]
     """What a test case on a machine with `jobs` waits for, by target."""
     running: Running = field(default_factory=Running)
+    began: float = field(default_factory=time.monotonic)
+    starts: dict[str, float] = field(default_factory=dict)
+    """When test cases began, by id: seconds from the begin of the run."""
 
 
 def run_cases(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...], source: Provenance) -> Report:
@@ -80,7 +83,7 @@ def run_cases(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, 
         outcomes = each(lambda one: _find_outcome(run, one), ordered, jobs=chosen.request.jobs, finished=finished)
     by_id = {outcome.case.id: outcome for outcome in outcomes}
     completed = [_complete_outcome(configured, by_id[configured.case.id]) for configured in chosen.cases]
-    return report_of(source, artifacts, completed, describe_machine(chosen.request))
+    return report_of(source, artifacts, completed, describe_machine(chosen.request), run.starts)
 
 
 def _start(project: Project, chosen: ChosenCases, artifacts: tuple[Artifact, ...]) -> _Run:
@@ -132,6 +135,7 @@ def _find_outcome(run: _Run, configured: ConfiguredCase) -> Outcome:
     )
     with run.places.get(machine.rid, nullcontext()), run.running.hold(case.id):
         started = time.monotonic()
+        run.starts[case.id] = round(started - run.began, 2)
         # The consumer makes the environment, runs the program in it, and judges what the program did (`run/judge.py`).
         outcome = try_case(trial, find_run(case, trial.scenario))
     state = passed_at(machine.level) if outcome.state.is_pass else outcome.state

@@ -8,7 +8,8 @@ from latebind.backend.targets import Rid
 from latebind.commands.verify import _leave_out_old_news, _show
 from latebind.model import Case, Outcome, State
 from latebind.system.log import LOG
-from latebind.verify.report.render import report_html, report_markdown, report_text
+from latebind.verify.report.page import report_html
+from latebind.verify.report.render import report_markdown, report_text
 from latebind.verify.report.view import synopsis, view_of
 from latebind.verify.runner import _describe_end
 from tests.verify.reports import report, row
@@ -173,15 +174,24 @@ def test_what_fits_stays_as_it_is():
     assert synopsis(f"at {FOLDER}", 200) == f"at {FOLDER}"
 
 
-def test_each_runtime_has_a_table_of_its_versions_in_their_order_and_the_other_scenarios_have_one():
+def test_each_consumer_has_a_table_with_a_row_for_each_scenario_and_runtime_and_a_column_for_each_target():
     cases = [row(version=version) for version in ("1.9.0", "latest", "1.31.1")]
     others = [row(scenario="absent", runtime="", version=""), row(runtime="openvino"), row(runtime="", version="")]
+    elsewhere = row(target="win-x64", version="1.9.0")
 
-    ((_kind, _consumer, grids),) = view_of(report(*cases, *others)).groups
+    ((_kind, _consumer, grid),) = view_of(report(*cases, *others, elsewhere)).groups
 
-    assert [(grid.title, grid.columns) for grid in grids] == [
-        ("works", ("no runtime",)),
-        ("works with onnxruntime", ("1.9.0", "1.31.1", "latest")),
-        ("works with openvino", ("1.31.1",)),
-        ("other scenarios", ("absent",)),
+    assert grid.targets == ("linux-x64", "win-x64")
+    assert [(scenario, runtime, *map(len, cells)) for scenario, runtime, cells in grid.rows] == [
+        ("works", "no runtime", 1, 0),
+        ("works", "onnxruntime 1.9.0", 1, 1),
+        ("works", "onnxruntime 1.31.1", 1, 0),
+        ("works", "onnxruntime latest", 1, 0),
+        ("works", "openvino 1.31.1", 1, 0),
+        ("absent", "no runtime", 1, 0),
     ]
+
+
+def test_test_cases_whose_names_differ_in_what_cannot_be_printed_alone_stay_apart():
+    ((_kind, _consumer, grid),) = view_of(report(row(scenario="x\x00"), row("failed", scenario=r"x\x00"))).groups
+    assert [[len(cell) for cell in cells] for _, _, cells in grid.rows] == [[2]]

@@ -21,7 +21,8 @@ from latebind.verify.report.data import (
     report_of,
     verify_schema,
 )
-from latebind.verify.report.render import report_html, report_junit, report_markdown, report_text, write_reports
+from latebind.verify.report.page import report_html
+from latebind.verify.report.render import report_junit, report_markdown, report_text, write_reports
 from latebind.verify.report.view import report_count, view_of
 from loadcheck import Rid, Sha256
 from tests.verify.reports import HASH, HOSTILE, report, row
@@ -32,9 +33,9 @@ EVERY = report(
     row(seconds=12.34, cached=True),
     row("failed", version="1.19.2", reason="it | broke\nbadly <b>", elsewhere=(Elsewhere(1, State.PASSED),)),
     *(row("not run", target="win-x64", version=f"1.{n}.0", reason=why) for n, why in enumerate(list_reasons())),
-    row(scenario="absent", runtime="", version="", summary="the sentence is there"),
-    row(kind="nupkg", consumer="dotnet-build", facts={"out_of_scope": {"test_if_seq": "res is a sequence"}},
-        elsewhere=(Elsewhere(1, State.PASSED),)),
+    row(scenario="absent", runtime="", version="", summary="the sentence is there", started=0.0),
+    row(kind="nupkg", consumer="dotnet-build", started=1.51,
+        facts={"out_of_scope": {"test_if_seq": "res is a sequence"}}, elsewhere=(Elsewhere(1, State.PASSED),)),
     packages=("x-1.0.tar.gz", "x-1.0-py3-none-any.whl"),
 )  # fmt: skip
 EVERY = msgspec.structs.replace(
@@ -64,10 +65,11 @@ def test_what_was_verified_becomes_a_report_that_is_read_back(tmp_path):
     )
     artifact = Artifact(path=Path("dist/x.whl"), kind="wheel", sha256=Sha256(HASH), size=1)
     outcome = Outcome(case=case, state=State.FAILED, reason="bad \udce4", log="logs/x.log", facts={"passed": 2})
-    original = report_of(SOURCE, [artifact], [outcome], {"target": "linux-x64"})
+    original = report_of(SOURCE, [artifact], [outcome], {"target": "linux-x64"}, {case.id: 1.25})
     (tmp_path / "r.json").write_text(report_json(original), encoding="utf-8")
     read = read_report(tmp_path / "r.json")
     assert read.cases[0].case == case
+    assert read.cases[0].started == 1.25
     assert read.source == SOURCE
     assert (read.packages, read.machines, read.cases[0].facts) == (original.packages, original.machines, {"passed": 2})
 
@@ -102,8 +104,8 @@ def test_what_passed_on_an_emulator_is_never_counted_as_passed():
     assert count in markdown
     assert count in page
     assert "✅ passed, ☑️ emulated, 🔘 glue passed" in markdown
-    assert 'class="m e"' in page
-    assert 'class="m g"' in page
+    assert 'class="m s e"' in page
+    assert 'class="m s g"' in page
     assert "emulated" not in report_markdown(view_of(report(row())))
 
 
@@ -216,6 +218,8 @@ def break_report(change):
         (break_report(lambda d: d["cases"][0].update(log="logs/../../secret")), "is not in logs/"),
         (break_report(lambda d: d["cases"][0].update(log="logs\\x")), "is not in logs/"),
         (break_report(lambda d: d["cases"][0].update(more=1)), "unknown field"),
+        (break_report(lambda d: d["cases"][0].update(seconds=-1)), "Expected `float` >= 0"),
+        (break_report(lambda d: d["cases"][0].update(started=1e300)), "Expected `float` <= 1000000000"),
         (break_report(lambda d: d["machines"][0].update(share="6/5")), "6/5 is not a share"),
     ],
 )

@@ -30,6 +30,7 @@ NEWER_THAN = "newer_than"
 """The fact of a test case whose runtime has a newer minor version than any that latebind was tried with: that one."""
 LOG_BYTES = 64 << 20
 """A consumer in a loop could fill the disk; a report is copied between machines."""
+_Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=10**9)]
 _HASH = r"^[0-9a-f]{64}$"
 _ADVICE = "Run latebind verify, or give a verify.json that it wrote."
 
@@ -80,7 +81,10 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     outcome: State
     reason: Annotated[str, Meta(description="if not run: one of the listed reasons; if failed: what was wrong")]
     summary: str
-    seconds: float
+    seconds: _Seconds
+    started: Annotated[
+        _Seconds | None, Meta(description="seconds from the begin of the run; null for a result of an earlier run")
+    ] = None
     log: Annotated[str, Meta(description="relative to the report; empty when nothing ran")]
     cached: bool
     facts: dict[str, Any]
@@ -140,12 +144,16 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def report_of(
-    source: Provenance, artifacts: Sequence[Artifact], outcomes: Sequence[Outcome], machine: Mapping[str, str]
+    source: Provenance,
+    artifacts: Sequence[Artifact],
+    outcomes: Sequence[Outcome],
+    machine: Mapping[str, str],
+    starts: Mapping[str, float],
 ) -> Report:
-    """The report of what this machine verified."""
+    """The report of what this machine verified. `starts` has when test cases began, by id, as `CaseResult.started`."""
     return Report(
         packages=tuple(PackageHash(artifact.path.name, artifact.sha256) for artifact in artifacts),
-        cases=tuple(_result(outcome) for outcome in outcomes),
+        cases=tuple(_result(outcome, starts.get(outcome.case.id)) for outcome in outcomes),
         machines=(dict(machine),),
         source=source,
     )
@@ -259,7 +267,9 @@ def verify_schema() -> dict[str, Any]:
     }
 
 
-def _result(outcome: Outcome) -> CaseResult:
+def _result(outcome: Outcome, started: float | None) -> CaseResult:
     case = {name: getattr(outcome.case, name) for name in Case.__slots__}
     same = {name: getattr(outcome, name) for name in ("reason", "summary", "seconds", "log", "cached", "entries")}
-    return CaseResult(id=outcome.case.id, outcome=outcome.state, facts=dict(outcome.facts), **case, **same)
+    return CaseResult(
+        id=outcome.case.id, outcome=outcome.state, started=started, facts=dict(outcome.facts), **case, **same
+    )

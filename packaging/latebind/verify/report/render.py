@@ -1,57 +1,35 @@
-"""Renders a verification report for a terminal, and as the files Markdown, JUnit XML and HTML.
-
-In the HTML page everything is untrusted: the template escapes names, logs and facts are JSON that cannot end its
-element, and the page's policy only allows its own script. It needs no network and no other file.
-"""
+"""Renders a verification report for a terminal, and as its files; `page.py` renders the HTML."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import io
-import json
 import os
 import re
 import shutil
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET  # written here, never parsed
 
 from latebind.backend.files import write_text
+from latebind.errors import InputError
 from latebind.model import State
 from latebind.system.log import LOG
-from latebind.system.resources import folder as resource_folder
-from latebind.templates import render
-from latebind.text import DOCS, decisive_line, markdown_code, markdown_text, plural, printable_lines, shorten
-from latebind.verify.report.data import REPORT, LogReader, Report, report_json
-from latebind.verify.report.view import MARKS, Grid, Row, View, synopsis, view_of
+from latebind.text import DOCS, decisive_line, markdown_code, markdown_text, plural, shorten
+from latebind.verify.report.data import REPORT, LogReader, Report, read_report, report_json
+from latebind.verify.report.page import report_html
+from latebind.verify.report.view import LOOKS, Grid, Row, View, synopsis, view_of
 
-
-class _Look(NamedTuple):
-    """How a state looks: its color in a terminal, its sign in Markdown, and its class in HTML."""
-
-    color: str
-    sign: str
-    style: str
-
-
-_LOOKS = {
-    State.PASSED: _Look("green", "✅", "p"),
-    State.EMULATED: _Look("green", "☑️", "e"),
-    State.GLUE: _Look("cyan", "🔘", "g"),
-    State.FAILED: _Look("bold red", "❌", "f"),
-    State.NOT_RUN: _Look("yellow", "➖", "n"),
-}
 _LONGEST, _SENTENCE = 1500, 200
-_SHOWN, _LISTED, _LINKED = 5, 50, 20
-"""How many test cases with one cause a terminal shows, and how many failures Markdown and HTML list."""
+_SHOWN, _LISTED = 5, 50
+"""How many test cases with one cause a terminal shows and Markdown of a change, and how many failures it lists."""
 _SUMMARY_BYTES = 1_000_000
 """GitHub shows no job summary over 1 MiB (docs.github.com, "Workflow commands", "Step isolation and limits")."""
-LOG_LIMITS: Mapping[State, int] = {**dict.fromkeys(State, 4_000), State.FAILED: 40_000}
-"""Characters of a log that the page holds, so that a phone can open a page of 500 of them. The files have the rest."""
-_FACTS = 4_000
+_DRAWN = 15
+_GANTT = ("    title seconds", "    dateFormat x", "    axisFormat %s", "    todayMarker off")
+"""Milliseconds are drawn as seconds: minutes would be in the reader's time zone."""
+_NOT_NAME = re.compile(r"[^\w./+-]")
+"""What Mermaid may take for its own syntax."""
 _EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b")
 _ORDER = (State.PASSED, State.EMULATED, State.GLUE, State.NOT_RUN, State.FAILED)
 """What matters most is next to the prompt."""
@@ -67,16 +45,25 @@ _ADVICE = {
 def write_reports(report: Report, folder: Path, log_of: LogReader) -> tuple[View, Mapping[str, str]]:
     """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/. What they show; their texts.
 
-    The logs of an earlier report there are removed. In a folder without one, logs/ is another program's.
+    They say what changed since the earlier report there, whose logs are removed. In a folder without one, logs/ is
+    another program's.
     """
     logs = {result.log: log_of(result) for result in report.cases if result.log}
     if (folder / REPORT).is_file():
         shutil.rmtree(folder / "logs", ignore_errors=True)
-    view = view_of(report)
+    view = view_of(report, _read_earlier(folder / REPORT))
     texts = {REPORT: report_json(report), **renderings(view, lambda result: logs.get(result.log, ""))}
     for name, text in (*logs.items(), *texts.items()):
         write_text(folder / name, text)
     return view, texts
+
+
+def _read_earlier(file: Path) -> Report | None:
+    """An earlier report; None for no file, a damaged one, and one that another version of latebind wrote."""
+    try:
+        return read_report(file)
+    except InputError:
+        return None
 
 
 def renderings(view: View, log_of: LogReader) -> dict[str, str]:
@@ -100,13 +87,14 @@ def report_text(view: View, folder: Path | None = None) -> str:
     buffer = io.StringIO()
     console = Console(file=buffer, soft_wrap=True, highlight=False, force_terminal=Console().is_terminal)
     for state, lines in _paragraphs(view, folder):
-        mark = Text(MARKS[state], style=_LOOKS[state].color)
+        mark = Text(LOOKS[state].mark, style=LOOKS[state].color)
         console.print(Text.assemble(mark, " ", "\n".join(lines)))
     place = f". Report: {_show_path(folder / 'verify.html')}" if folder else ""
     cached = sum(row.result.cached for row in view.rows)
     count = view.count.replace(" passed", f" passed ({cached} cached)" if cached else " passed", 1)
     lacks = ["What would run the others:", *(f"  {lack}" for lack in view.lacks)] if view.lacks else []
-    text = buffer.getvalue() + "\n".join([*lacks, f"{count}{place}", *view.news])
+    changes = [f"Since the last run: {view.changes.summary}"] if view.changes and view.changes.ids else []
+    text = buffer.getvalue() + "\n".join([*lacks, f"{count}{place}", *changes, *view.news])
     reasons = {row.result.reason for row in view.with_state(State.NOT_RUN)}
     advice = "".join(f"\nhelp: {_ADVICE[reason]}" for reason in sorted(reasons & _ADVICE.keys()))
     return f"{text}\nVerification failed: {view.problem}.{advice}" if view.problem else text
@@ -171,13 +159,11 @@ def report_markdown(view: View) -> str:
     if view.problem:
         heading += ["", f"Verification failed: {markdown_text(view.problem, _LONGEST)}."]
     heading += [line for text in view.news for line in ("", markdown_text(text, _SENTENCE))]
-    lines = [*heading, *_failures(view), *_lacks(view), *_legend(view)]
-    for kind, consumer, grids in view.groups:
-        for grid in grids:
-            title = markdown_text(f"{kind}, {consumer}: {grid.title}", _SENTENCE)
-            lines += ["", f"### {title}", "", *_table(grid)]
+    lines = [*heading, *_failures(view), *_changes(view), *_lacks(view), *_legend(view)]
+    for kind, consumer, grid in view.groups:
+        lines += ["", f"### {markdown_text(f'{kind}, {consumer}', _SENTENCE)}", "", *_table(grid)]
     document, omitted = "\n".join(lines) + "\n", 0
-    for block in (_packages(view), _cases(view), *_out_of_scope(view)):
+    for block in (*_chart(view), _packages(view), _cases(view), *_out_of_scope(view)):
         text = "\n".join(["", *block]) + "\n"
         if len((document + text).encode()) < _SUMMARY_BYTES:
             document += text
@@ -201,6 +187,16 @@ def _failures(view: View) -> Iterator[str]:
         yield f"- and {len(failed) - _LISTED} more"
 
 
+def _changes(view: View) -> Iterator[str]:
+    if view.changes:
+        yield from ("", "### Since the last run", "")
+        for kind, ids in view.changes.ids.items():
+            more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
+            yield f"- {len(ids):,} {kind}: {', '.join(map(markdown_code, ids[:_SHOWN]))}{more}"
+        if not view.changes.ids:
+            yield "Every test case ended as before."
+
+
 def _lacks(view: View) -> Iterator[str]:
     if view.lacks:
         yield from ("", "### What would run the others", "")
@@ -211,24 +207,38 @@ def _legend(view: View) -> Iterator[str]:
     """What the signs mean, where some test cases prove less than that the package works on its system."""
     lesser = {row.result.outcome for row in view.rows} & {State.EMULATED, State.GLUE}
     if lesser:
-        meanings = (f"{look.sign} {state.value.removeprefix('passed, ')}" for state, look in _LOOKS.items())
+        meanings = (f"{look.sign} {state.value.removeprefix('passed, ')}" for state, look in LOOKS.items())
         yield from ("", ", ".join(meanings))
 
 
 def _table(grid: Grid) -> Iterator[str]:
-    yield f"| target | {' | '.join(markdown_text(name, _SENTENCE) for name in grid.columns)} |"
-    yield f"|---|{':-:|' * len(grid.columns)}"
-    for target, cases in grid.rows:
-        marks = (" ".join(_LOOKS[row.result.outcome].sign for row in rows) for rows in cases)
-        yield f"| {markdown_text(target, _SENTENCE)} | {' | '.join(marks)} |"
+    yield f"| scenario | runtime | {' | '.join(markdown_text(name, _SENTENCE) for name in grid.targets)} |"
+    yield f"|---|---|{':-:|' * len(grid.targets)}"
+    for scenario, runtime, cells in grid.rows:
+        signs = (" ".join(LOOKS[row.result.outcome].sign for row in rows) for rows in cells)
+        names = (markdown_text(name, _SENTENCE) for name in (scenario, runtime))
+        yield f"| {' | '.join((*names, *signs))} |"
 
 
 def _cases(view: View) -> Iterator[str]:
     yield from ("<details><summary>Every test case</summary>", "", "| | test case | result | s |", "|---|---|---|---|")
     for row in view.rows:
-        mark, text = MARKS[row.result.outcome], markdown_text(row.words, _SENTENCE)
+        mark, text = LOOKS[row.result.outcome].mark, markdown_text(row.words, _SENTENCE)
         yield f"| {mark} | {markdown_code(row.shown.id)} | {text} | {row.result.seconds:.1f} |"
     yield from ("", "</details>")
+
+
+def _chart(view: View) -> Iterator[list[str]]:
+    """The critical path of the machine that took longest, which no table has. GitHub draws it with Mermaid."""
+    for line in view.timelines[:1]:
+        name = markdown_text(view.machines[line.machine][0], _SENTENCE)
+        kept, rest = line.shorten(_DRAWN)
+        lines = ["### What decided how long the run took", "", f"{name}: {line.summary}. {line.meaning}", ""]
+        lines += ["```mermaid", "gantt", *_GANTT]
+        for result in kept:
+            begin = round(1000 * (result.started or 0))
+            lines.append(f"    {_NOT_NAME.sub('_', result.id)} : {begin}, {begin + round(1000 * result.seconds)}")
+        yield [*lines, "```", *(["", rest] if rest else [])]
 
 
 def _packages(view: View) -> Iterator[str]:
@@ -300,79 +310,3 @@ def _add_case(suite: ET.Element, row: Row) -> None:
         ET.SubElement(case, "skipped", message=row.words)
     else:
         ET.SubElement(case, "system-out").text = row.words
-
-
-def report_html(view: View, log_of: LogReader) -> str:
-    """The page. `log_of` gives the text of a test case's log, "" for none."""
-    script = (resource_folder("templates") / "verify.js").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
-    states = Counter(row.result.outcome for row in view.rows)
-    numbers = {id(row): index for index, row in enumerate(view.rows)}
-    failed = view.with_state(State.FAILED)
-    return render(
-        "verify.html.j2",
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
-        verdict="failed" if failed else "proves nothing" if view.problem else "passed",
-        view=view,
-        states=[
-            (state.value, _LOOKS[state].style, states[state])
-            for state in State
-            if states[state] or state not in {State.EMULATED, State.GLUE}
-        ],
-        failed=failed[:_LINKED],
-        failed_more=max(0, len(failed) - _LINKED),
-        number=lambda row: numbers[id(row)],
-        style=lambda row: _LOOKS[row.result.outcome].style,
-        plural=plural,
-        data=_script_data(view.rows, log_of),
-    )
-
-
-def clip(text: str, limit: int) -> str:
-    """A log with its beginning and more of its end, and how much was left out between them."""
-    if len(text) <= limit:
-        return text
-    head = limit // 4
-    omitted = len(text) - limit
-    return f"{text[:head]}\n\n… {plural(omitted, 'character')} left out …\n\n{text[-(limit - head) :]}"
-
-
-def _script_data(rows: Sequence[Row], log_of: LogReader) -> str:
-    """The details of all test cases as JSON that is safe inside a script element.
-
-    Only `<` could end the element or begin a comment in it (HTML, "Restrictions for contents of script elements").
-    """
-    text = json.dumps([_describe_case(row, log_of(row.result)) for row in rows], ensure_ascii=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _describe_case(row: Row, log: str) -> dict[str, Any]:
-    shown = row.shown
-    facts = {
-        "package": shown.kind,
-        "target": shown.target,
-        "consumer": shown.consumer,
-        "runtime": row.runtime,
-        "scenario": shown.scenario,
-        "took": f"{shown.seconds:.1f} s{', remembered from an earlier run' if shown.cached else ''}",
-        "machine": row.machine,
-        **{key: _fact(value) for key, value in shown.facts.items()},
-    }
-    return {
-        "id": shown.id,
-        "state": shown.outcome.value,
-        "style": _LOOKS[shown.outcome].style,
-        "words": row.words,
-        "facts": [[key.replace("_", " "), value] for key, value in facts.items() if value],
-        "file": shown.log,
-        "log": printable_lines(clip(log, LOG_LIMITS[shown.outcome])),
-    }
-
-
-def _fact(value: object) -> str:
-    """A number or text as it is; a table or list with its length."""
-    if isinstance(value, dict):
-        value = [f"{name}: {text}" for name, text in value.items()]
-    if isinstance(value, list):
-        return clip("\n".join([f"{len(value)}:", *map(str, value)]), _FACTS) if value else ""
-    return str(value)

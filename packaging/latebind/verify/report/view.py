@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from packaging.version import InvalidVersion, Version
@@ -15,12 +15,34 @@ from latebind.backend.targets import Rid, targets
 from latebind.model import State
 from latebind.registry import collect
 from latebind.text import plural, printable
-from latebind.verify.cases.scenarios import SCENARIOS
+from latebind.verify.report.changes import Changes, compare
 from latebind.verify.report.data import NEWER_THAN, CaseResult, Report, list_reasons
+from latebind.verify.report.timeline import Timeline, list_timelines
 
-_BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
-"""Scenarios with a table of versions of their own."""
-MARKS = {State.PASSED: "✓", State.EMULATED: "≈", State.GLUE: "○", State.FAILED: "✗", State.NOT_RUN: "–"}
+
+class Look(NamedTuple):
+    """How a state looks."""
+
+    mark: str
+    """In a terminal."""
+    color: str
+    """In a terminal."""
+    sign: str
+    """In Markdown."""
+    style: str
+    """Its class in HTML."""
+    name: str
+    """In the address of the page."""
+
+
+LOOKS = {
+    State.PASSED: Look("✓", "green", "✅", "p", "passed"),
+    State.EMULATED: Look("≈", "green", "☑️", "e", "emulated"),
+    State.GLUE: Look("○", "cyan", "🔘", "g", "glue"),
+    State.FAILED: Look("✗", "bold red", "❌", "f", "failed"),
+    State.NOT_RUN: Look("–", "yellow", "➖", "n", "not-run"),
+}
+MARKS = {state: look.mark for state, look in LOOKS.items()}
 _SYNOPSIS = 300
 _DEEP = re.compile(r"(?<![/:])(?:[A-Za-z]:)?(?:[/\\][^/\\\s\"'()]+){4,}")
 """A path of four parts or more."""
@@ -48,6 +70,8 @@ _WHATS = {
 class Row:
     """A test case for readers."""
 
+    number: int
+    """Its place in the report."""
     result: CaseResult
     """The test case in the report."""
     shown: CaseResult
@@ -67,11 +91,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """One table: its rows are targets; each place has the test cases of its row and column, usually one."""
+    """The table of one consumer: a row for each scenario and runtime, a column for each target."""
 
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[tuple[Row, ...], ...]], ...]
+    targets: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[tuple[Row, ...], ...]], ...]
+    """Of each row the scenario, the runtime, and the test cases of each column: one or none, unless names of a report
+    that latebind did not write differ only in what cannot be printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +105,8 @@ class View:
 
     report: Report
     rows: tuple[Row, ...]
-    groups: tuple[tuple[str, str, tuple[Grid, ...]], ...]
-    """The tables of each package kind and consumer; these and targets are in the order of the report."""
+    groups: tuple[tuple[str, str, Grid], ...]
+    """The table of each package kind and consumer; these, targets and scenarios are in the order of the report."""
     count: str
     """How many test cases ended in each state, and why some were not run."""
     lacks: tuple[str, ...]
@@ -93,25 +118,29 @@ class View:
     """A sentence for each runtime version that is newer than any that latebind was tried with."""
     machines: tuple[tuple[str, dict[str, str]], ...]
     """What each machine is called, and what it is."""
+    changes: Changes | None
+    """What changed since an earlier report, if there is one."""
+    timelines: tuple[Timeline, ...]
 
     def with_state(self, state: State) -> list[Row]:
         """The test cases that ended so."""
         return [row for row in self.rows if row.result.outcome is state]
 
 
-def view_of(report: Report) -> View:
-    """Make everything of a report printable, and say each thing once."""
+def view_of(report: Report, earlier: Report | None = None) -> View:
+    """Make everything of a report printable, say each thing once, and compare it with an earlier report."""
     shown = msgspec.convert(_make_printable(msgspec.to_builtins(report)), Report)
     names = _name_machines(shown)
     rows = tuple(
         Row(
+            number=number,
             result=result,
             shown=case,
             words=_describe_end(case, names),
-            runtime=f"{case.runtime} {case.version}".strip() or "no runtime",
+            runtime=_name_runtime(case.runtime, case.version),
             machine=names[case.machine] if names else "",
         )
-        for result, case in zip(report.cases, shown.cases, strict=True)
+        for number, (result, case) in enumerate(zip(report.cases, shown.cases, strict=True))
     )
     by_consumer: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -121,13 +150,15 @@ def view_of(report: Report) -> View:
     return View(
         report=shown,
         rows=rows,
-        groups=tuple((kind, name, _grids(own)) for (kind, name), own in by_consumer.items()),
+        groups=tuple((kind, name, _grid(own)) for (kind, name), own in by_consumer.items()),
         count=report_count(shown),
         lacks=tuple(_list_lacks(shown.cases)),
         problem=shown.problem,
         source=", ".join(filter(None, [*described, source.date])),
         news=tuple(_describe_new_runtimes(shown)),
         machines=tuple(zip(names, shown.machines, strict=True)),
+        changes=compare(report, earlier),
+        timelines=tuple(list_timelines(shown)),
     )
 
 
@@ -196,40 +227,23 @@ def synopsis(text: str, longest: int = _SYNOPSIS) -> str:
     return text if len(text) <= longest else f"{text[:half].rstrip()} … {text[-half:].lstrip()}"
 
 
-def _grids(rows: Sequence[Row]) -> tuple[Grid, ...]:
-    others = [row for row in rows if row.shown.scenario not in _BY_VERSION]
-    by_runtime: dict[tuple[str, str], list[Row]] = {}
+def _grid(rows: Sequence[Row]) -> Grid:
+    targets = tuple(dict.fromkeys(row.shown.target for row in rows))
+    scenarios = {name: place for place, name in enumerate(dict.fromkeys(row.shown.scenario for row in rows))}
+    by_place: dict[tuple[str, str, str], dict[str, list[Row]]] = {}
     for row in rows:
-        if row.shown.scenario in _BY_VERSION:
-            by_runtime.setdefault((row.shown.runtime, row.shown.scenario), []).append(row)
-    tables = [
-        _grid(
-            f"{scenario} with {runtime}" if runtime else scenario,
-            by_runtime[runtime, scenario],
-            lambda row: row.shown.version or "no runtime",
-            key=_order,
-        )
-        for runtime, scenario in sorted(by_runtime)
-    ]
-    return (*tables, *([_grid("other scenarios", others, lambda row: row.shown.scenario)] if others else []))
+        place = by_place.setdefault((row.shown.scenario, row.shown.runtime, row.shown.version), {})
+        place.setdefault(row.shown.target, []).append(row)
+    ordered = sorted(by_place, key=lambda place: (scenarios[place[0]], place[1], _order(place[2])))
+    table = (
+        (place[0], _name_runtime(*place[1:]), tuple(tuple(by_place[place].get(rid, ())) for rid in targets))
+        for place in ordered
+    )
+    return Grid(targets=targets, rows=tuple(table))
 
 
-def _grid(
-    title: str,
-    rows: Sequence[Row],
-    column: Callable[[Row], str],
-    *,
-    key: Callable[[str], object] | None = None,
-) -> Grid:
-    cells: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        cells.setdefault((row.shown.target, column(row)), []).append(row)
-    targets = list(dict.fromkeys(row.shown.target for row in rows))
-    columns = list(dict.fromkeys(column(row) for row in rows))
-    if key is not None:
-        columns.sort(key=key)  # type: ignore[arg-type]  # _order gives what sorts
-    table = ((rid, tuple(tuple(cells.get((rid, name), ())) for name in columns)) for rid in targets)
-    return Grid(title=title, columns=tuple(columns), rows=tuple(table))
+def _name_runtime(runtime: str, version: str) -> str:
+    return f"{runtime} {version}".strip() or "no runtime"
 
 
 def _order(version: str) -> tuple[bool, Version | str]:
