@@ -40,7 +40,7 @@ def draw_session() -> str:
         message = "README.md has no recorded session: python -m ci.tutorial --write"
         raise ValueError(message)
     lines = [f"$ {created[1]}", "", *recorded[1].splitlines(), ""]  # Rich leaves no room for the last line
-    console = Console(record=True, width=max(map(len, lines)) + 1, file=io.StringIO())
+    console = Console(record=True, width=max(map(len, lines)) + 2, file=io.StringIO())
     for line in lines:
         text = Text(line, style="bold" if line.startswith("$ ") else "")
         text.highlight_regex(r"^\$", "bold cyan")
