@@ -14,6 +14,7 @@ OF_THE_REPOSITORY = {
     "advice/test_loader.py": "tries the advice of latenn's npm packages",
     "test_docs.py": "the pages of latenn are on the site",
     "ci/test_cibuildwheel.py": "builds latenn's wheels with cibuildwheel",
+    "ci/test_first_page.py": "counts latenn's packages, as the first page does",
     "ci/test_reference.py": "the reference of latenn is on the site",
     "ci/test_workflows.py": "the workflow makes latenn",
     "support/latenn.py": "the packages of latenn, for its tests and those that break them",

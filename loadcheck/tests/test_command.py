@@ -65,7 +65,7 @@ def test_nothing_to_check_is_refused(tmp_path):
 
 
 def test_formats(package):
-    names = ("text", "json", "sarif", "junit", "markdown", "github")
+    names = ("text", "html", "json", "sarif", "junit", "markdown", "github")
     results = {name: loadcheck("--profile", "all", "--format", name, package) for name in names}
     assert {result.returncode for result in results.values()} == {1}
     assert "LB611" in results["text"].stdout
@@ -73,6 +73,7 @@ def test_formats(package):
     assert json.loads(results["sarif"].stdout)["runs"][0]["results"][0]["ruleId"] == "LB611"
     assert defusedxml.ElementTree.fromstring(results["junit"].stdout).get("failures") == "1"
     assert results["markdown"].stdout.startswith("## ❌ loadcheck")
+    assert results["html"].stdout.startswith("<!doctype html>")
     assert "::error title=LB611" in results["github"].stdout
 
 

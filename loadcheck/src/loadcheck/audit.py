@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from loadcheck.checks.linkage import list_outside
+from loadcheck.checks.needs import list_copies, list_needs
 from loadcheck.checks.tags import unjudged_platform
 from loadcheck.engine.catalog import checks
 from loadcheck.engine.kinds import TwinFacts, find_kind
 from loadcheck.engine.policy import Policy, default_policy
 from loadcheck.engine.pool import Died, Pool, WorkerLimits, default_jobs
 from loadcheck.engine.subjects import find_subjects
-from loadcheck.model import AuditReport, Finding, Kind, Skipped, Waived
+from loadcheck.model import AuditReport, Copy, Finding, Kind, Need, Skipped, Waived
 from loadcheck.readers.contents import Contents, File
 from loadcheck.readers.environment import find_folders, read_environment
 from loadcheck.readers.package import read_package
@@ -51,6 +52,8 @@ class Result:
 
     judgements: tuple[Finding | Skipped, ...]
     facts: TwinFacts | None
+    needs: tuple[Need, ...] = ()
+    copies: tuple[Copy, ...] = ()
 
 
 def audit_paths(
@@ -124,6 +127,8 @@ def _gather(tasks: Sequence[Task], results: Sequence[Result], others: Sequence[S
         findings=tuple(sorted(remaining, key=_order)),
         waived=tuple(sorted(waived, key=lambda accepted: _order(accepted.finding))),
         skipped=tuple(sorted(skipped, key=lambda skip: (skip.subject, skip.check, skip.reason))),
+        needs=tuple(need for result in results for need in result.needs),
+        copies=tuple(copy for result in results for copy in result.copies),
     )
 
 
@@ -141,7 +146,11 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     report("")  # from here on no file is to blame
     if task.policy.resolve and task.kind in _RESOLVED and not package.is_unread:
         package = replace(package, supplied=_resolve(package, task.beside, lambda: report("")))
-    return Result(judgements=tuple(_judge(package, task.policy)), facts=kind.find_twin_facts(package))
+    judgements = tuple(_judge(package, task.policy))
+    result = Result(judgements=judgements, facts=kind.find_twin_facts(package))
+    if not task.policy.lists_needs:
+        return result
+    return replace(result, needs=list_needs(package, judgements), copies=list_copies(package))
 
 
 def _find_index(beside: Sequence[Path] = ()) -> Index:

@@ -13,6 +13,12 @@ System = Literal["linux", "macos", "windows"]
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """From the most severe to the least."""
+SupplyKind = Literal["package", "requirement", "system", "unread", "missing", "unjudged"]
+"""Who supplies a needed library.
+
+It is in a package that was read, a requirement or the system brings it, a requirement that was not read may bring it,
+a check reports with a warning or an error that the loader does not find it, or no check judged that.
+"""
 Profile = Literal["loads", "runtime", "all"]
 """A choice of the audit's checks."""
 PROFILES: tuple[Profile, ...] = ("loads", "runtime", "all")
@@ -46,6 +52,8 @@ class Finding:
     """The names that it is about, such as symbols: with another name, it is another finding of the same cause."""
     assumption: str = ""
     """What the finding assumes because the package doesn't show it; "" for nothing."""
+    libraries: tuple[str, ...] = ()
+    """The needed libraries that it is about, as the file names them."""
 
 
 PASSED_OVER = "path"
@@ -74,6 +82,42 @@ class Waived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """A library that a file needs, and who supplies it."""
+
+    subject: str
+    """The file, as findings name it."""
+    owner: str
+    """The package that has the file; in an environment the distribution, with its version."""
+    file: str
+    """Its path inside the owner; "" for a bare file."""
+    library: str
+    """The library, as the file names it."""
+    supply: SupplyKind
+    source: str = ""
+    """The package or distribution that has the library, or the requirements that may have it; "" for neither."""
+    path: str = ""
+    """Where the source has it."""
+    severity: Severity | None = None
+    """How bad the worst finding on the library is; None if there is none."""
+    message: str = ""
+    """What that finding says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """A library of an environment that is also in another distribution, and works only once in a process."""
+
+    family: str
+    """What it is: `OpenMP`."""
+    owner: str
+    """The distribution that has this copy, with its version."""
+    file: str
+    name: str
+    """What is the same for two copies if a process loads only one of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
     """Everything that one audit found."""
 
@@ -96,6 +140,10 @@ class AuditReport:
     """Whether the audit also fails for what is undecided."""
     is_resolved: bool = False
     """Whether the requirements were to be read."""
+    needs: tuple[Need, ...] = ()
+    """What each file needs; only if the policy asks for it (`Policy.lists_needs`)."""
+    copies: tuple[Copy, ...] = ()
+    """The copies of libraries that work only once in a process; only if the policy asks for needs."""
 
     def fails(self, finding: Finding) -> bool:
         """Whether a finding fails the audit."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from loadcheck.engine.policy import Policy
     from loadcheck.model import AuditReport
 
-_FORMATS = ("text", "json", "sarif", "junit", "markdown", "github")
+_FORMATS = ("text", "html", "json", "sarif", "junit", "markdown", "github")
 
 
 def declare_audit(parser: argparse.ArgumentParser) -> None:
@@ -92,6 +92,7 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace, *, is_configure
         fail_on=arguments.fail_on or configured.fail_on or policy.fail_on,
         is_strict=arguments.strict or configured.strict or policy.is_strict,
         resolve=policy.resolve if resolve is None else resolve,
+        lists_needs=arguments.format == "html",
         waivers=(*policy.waivers, *configured.waivers),
     )
 

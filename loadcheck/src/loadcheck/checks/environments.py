@@ -57,22 +57,25 @@ def library_of_several(package: Contents) -> Hits:
 
     Distributions that install files of one name replace each other's files, as `onnxruntime` and `onnxruntime-gpu` do.
     """
-    families: dict[str, dict[str, list[tuple[File, Image]]]] = defaultdict(lambda: defaultdict(list))
-    for installed, file, image in _list_owned(package):
-        for family, patterns in platforms.data().once.items():
-            if any(fnmatchcase(_stem(file, image), pattern) for pattern in patterns):
-                families[family][str(installed)].append((file, image))
-    for family, copies in families.items():
-        if len(copies) > 1:
-            yield _judge_copies(family, copies)
+    for family, copies in find_copies(package).items():
+        yield _judge_copies(family, copies)
     yield from _judge_majors(package)
     yield from _judge_replaced(package)
 
 
+def find_copies(package: Contents) -> Mapping[str, Mapping[str, list[tuple[File, Image]]]]:
+    """The libraries of several distributions that do not work twice in a process, by family and distribution."""
+    families: dict[str, dict[str, list[tuple[File, Image]]]] = defaultdict(lambda: defaultdict(list))
+    for installed, file, image in list_owned(package):
+        for family, patterns in platforms.data().once.items():
+            if any(fnmatchcase(_stem(file, image), pattern) for pattern in patterns):
+                families[family][str(installed)].append((file, image))
+    return {family: copies for family, copies in families.items() if len(copies) > 1}
+
+
 def _judge_copies(family: str, copies: Mapping[str, list[tuple[File, Image]]]) -> Hit:
     rows = [(owner, file, image) for owner, files in copies.items() for file, image in files]
-    # dyld compares paths, and the other loaders the names of what is loaded.
-    count = len({file.name if image.format == "macho" else own_name(image) or file.base for _, file, image in rows})
+    count = len({name_loaded(file, image) for _, file, image in rows})
     effect = (
         f"a program that imports them loads {count} copies"
         if count > 1
@@ -87,10 +90,18 @@ def _judge_copies(family: str, copies: Mapping[str, list[tuple[File, Image]]]) -
     )
 
 
+def name_loaded(file: File, image: Image) -> str:
+    """What is the same for two files if a process loads only one of them.
+
+    dyld compares paths, and the other loaders the names of what is loaded.
+    """
+    return file.name if image.format == "macho" else own_name(image) or file.base
+
+
 def _judge_majors(package: Contents) -> Hits:
     """CUDA in two major versions, as the SONAMEs of its libraries say."""
     owners: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for installed, file, image in _list_owned(package):
+    for installed, file, image in list_owned(package):
         match = re.fullmatch(r"(libcudart|libcublas)\.so\.(\d+).*", image.soname)
         if match:
             owners[match[1]][match[2]].append(f"{installed}: {file.name}")
@@ -160,13 +171,13 @@ def library_not_installed(package: Contents) -> Hits:
     environment = package.environment
     if environment is None:
         return
-    holders = _list_holders(package)
+    holders = list_holders(package)
     present = environment.of_loader | environment.searched | holders.keys()
-    for installed, file, image in _list_owned(package):
+    for installed, file, image in list_owned(package):
         for name in image.needed:
             base = posixpath.basename(name).lower()
             is_known = base in environment.of_loader or platforms.is_driver(base) or platforms.is_common(base)
-            if is_known or is_absolute(image, name) or is_late(image, name) or _is_of_system(package, image, name):
+            if is_known or is_absolute(image, name) or is_late(image, name) or is_of_system(package, image, name):
                 continue
             where = "no distribution installs"
             if base in present:
@@ -184,6 +195,7 @@ def library_not_installed(package: Contents) -> Hits:
                 severity="error" if broken else "warning",
                 evidence=(needs(image, name),),
                 inner=file.name,
+                libraries=(name,),
             )
         for opened in image.opened:
             if not {name.lower() for name in opened.names} & present:
@@ -197,7 +209,7 @@ def library_not_installed(package: Contents) -> Hits:
                 )
 
 
-def _list_holders(package: Contents) -> Mapping[str, tuple[str, ...]]:
+def list_holders(package: Contents) -> Mapping[str, tuple[str, ...]]:
     """The installed files by the names that they have for a loader, in lower case."""
     holders: dict[str, tuple[str, ...]] = {}
     for file, image in package.images:
@@ -206,7 +218,7 @@ def _list_holders(package: Contents) -> Mapping[str, tuple[str, ...]]:
     return holders
 
 
-def _is_of_system(package: Contents, image: Image, name: str) -> bool:
+def is_of_system(package: Contents, image: Image, name: str) -> bool:
     """Whether every system has a library, or Python does."""
     return bool(_OF_PYTHON.fullmatch(posixpath.basename(name).lower())) or of_system(package, image, name)
 
@@ -281,7 +293,7 @@ def _list_requirements(installed: Installed, environment: Environment) -> Iterat
             yield requirement
 
 
-def _list_owned(package: Contents) -> Iterator[tuple[Installed, File, Image]]:
+def list_owned(package: Contents) -> Iterator[tuple[Installed, File, Image]]:
     """Each image with the distribution that installed it."""
     owners = {
         name: each for each in (package.environment.installed if package.environment else ()) for name in each.files

@@ -100,13 +100,15 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
                 f"so that they name {inside}.",
                 severity="note" if opened else "warning",
                 assumption=assume_opened(opened) if opened else "",
+                libraries=(name,),
             )
             continue
         if is_supplied(package, image, name) or policy.judges_link(name):
             continue
         seen = _judge_missing_library(package, file, image, name, policy)
         if isinstance(seen, Hit):
-            seen = replace(seen, cause=f"{name} {seen.cause}", evidence=(needs(image, name), *seen.evidence))
+            evidence = (needs(image, name), *seen.evidence)
+            seen = replace(seen, cause=f"{name} {seen.cause}", evidence=evidence, libraries=(name,))
         yield seen
 
 
@@ -122,6 +124,7 @@ def _judge_desktop(package: Contents, image: Image) -> Hits:
             evidence=tuple(needs(image, name) for name in names),
             fix=_OF_THE_SYSTEM,
             severity="note",
+            libraries=tuple(names),
         )
 
 
@@ -144,6 +147,7 @@ def _judge_absolute(package: Contents, file: File, image: Image, name: str, poli
         evidence=(needs(image, name), f"copy: {copy}"),
         fix=f"Make the path relative to the file: install_name_tool -change {name} @loader_path/... (or use delocate).",
         severity="error" if is_sure and _is_strong(image, name) else "warning",
+        libraries=(name,),
     )
 
 

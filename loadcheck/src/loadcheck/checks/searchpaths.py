@@ -221,6 +221,7 @@ def library_not_searched(package: Contents, file: File, image: Image, policy: Po
             evidence=(needs(image, name), *(paths or ["no search path"])),
             severity="note" if assumption else "error" if failing else "warning",
             assumption=assumption,
+            libraries=(name,),
         )
 
 
@@ -251,6 +252,7 @@ def _judge_supplied(package: Contents, file: File, image: Image, policy: Policy)
             evidence=(needs(image, name), *(paths or ["no search path"] if image.format != "pe" else ())),
             fix=_fix_search(file, image, supply),
             severity="error" if failing else "warning",
+            libraries=(name,),
         )
 
 
@@ -328,6 +330,7 @@ def _judge_windows(package: Contents, file: File, image: Image) -> Hits:
             evidence=(needs(image, name), f"folders: {', '.join(sorted(folders)) or 'the root'}"),
             fix="Put the DLL into the folder of the module, or call os.add_dll_directory() before the import.",
             severity="warning",
+            libraries=(name,),
         )
 
 

@@ -71,6 +71,7 @@ def vc_runtime_needed(package: Contents, file: File, image: Image, policy: Polic
         + (f"; on first use also {first(late)}" if at_load and late else ""),
         evidence=tuple(needs(image, name) for name in libraries),
         severity="note" if source else "warning",
+        libraries=tuple(libraries),
     )
 
 
@@ -111,4 +112,5 @@ def debug_runtime_needed(package: Contents, file: File, image: Image) -> Hits:
             message=f"needs {', '.join(libraries)}{late}, which only developers' machines have",
             evidence=evidence,
             severity="error" if must_load(package, file, image) and not late else "warning",
+            libraries=tuple(libraries),
         )

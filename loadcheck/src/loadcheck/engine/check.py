@@ -63,6 +63,8 @@ class Hit:
     """The severity of this case, where it differs from the check's."""
     assumption: str = ""
     """What this case assumes because the package doesn't show it. Such a case is a warning at most."""
+    libraries: tuple[str, ...] = ()
+    """The needed libraries that it is about, as the file names them: whether a loader finds them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +193,7 @@ class Check:
             evidence=seen.evidence or names,
             fix=seen.fix or self.fix,
             assumption=seen.assumption,
+            libraries=seen.libraries,
         )
 
 

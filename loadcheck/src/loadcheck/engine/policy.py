@@ -138,6 +138,8 @@ class Policy:
     """Whether the audit also fails for what is undecided."""
     resolve: bool = False
     """Whether to read from the package index what requirements install."""
+    lists_needs: bool = False
+    """Whether the report also has what each file needs, for a drawing of it."""
 
     def judges_link(self, library: str) -> bool:  # noqa: ARG002  # asked by those that know runtimes
         """Whether another check of this run judges that a binary links the library."""

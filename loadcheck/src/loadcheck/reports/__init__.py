@@ -1,1 +1,1 @@
-"""Reports of an audit: console, JSON, SARIF, JUnit, Markdown, GitHub."""
+"""Reports of an audit: console, HTML, JSON, SARIF, JUnit, Markdown, GitHub."""

@@ -50,7 +50,7 @@ def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
 def _section(shown: Iterable[Cause], report: AuditReport, *, verbose: bool) -> list[str]:
     """The causes of a package by check and fix. Without `verbose` at most _MOST_LINES."""
     groups = [
-        list(group) for _, group in groupby(shown, key=lambda cause: (cause.severity, *_shared_texts(cause.first)))
+        list(group) for _, group in groupby(shown, key=lambda cause: (cause.severity, *shared_texts(cause.first)))
     ]
     if verbose:
         return [line for group in groups for line in _check(group, len(group), _everything, report)]
@@ -83,7 +83,7 @@ def _check(
     yield from (f"{_INDENT}{line}" for line in (*assumption_line(group[0].first), f"fix: {group[0].first.fix}"))
 
 
-def _shared_texts(finding: Finding) -> tuple[str, str, str]:
+def shared_texts(finding: Finding) -> tuple[str, str, str]:
     """What causes have in common that are listed together."""
     return finding.code, finding.fix, finding.assumption
 

@@ -10,6 +10,7 @@ from loadcheck.engine.cause import cause_id
 from loadcheck.model import SEVERITIES
 from loadcheck.reports.ci import audit_github, audit_junit, audit_sarif
 from loadcheck.reports.console import audit_text
+from loadcheck.reports.htmlpage import audit_html
 from loadcheck.reports.markdown import audit_markdown
 from loadcheck.text import encodable
 
@@ -109,6 +110,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 RENDERERS: Mapping[str, Callable[[AuditReport], str]] = {
     "text": audit_text,
+    "html": audit_html,
     "json": audit_json,
     "sarif": audit_sarif,
     "junit": audit_junit,
