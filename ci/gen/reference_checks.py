@@ -33,17 +33,17 @@ def check_index() -> str:
     """The list of all checks by family. On the site each code becomes a link to its page."""
     lines = ["# Checks", "", _INTRODUCTION]
     for family, family_checks in groupby(_published().values(), key=lambda check: check.code[:3]):
-        lines += ["", f"## {family}xx {FAMILIES[family]}", "", "| Code | What it finds |", "|---|---|"]
-        lines += [f"| {check.code} | {_MARKS[check.severity].format(check.title)} |" for check in family_checks]
+        lines += ["", f"## {family}xx {FAMILIES[family]}", "", "| Code | What it finds | Severity |", "|---|---|---|"]
+        lines += [f"| {check.code} | {check.title} | {check.severity} |" for check in family_checks]
     return "\n".join(lines) + "\n"
 
 
-_MARKS = {"error": "**{}**", "warning": "{}", "note": "*{}*"}
-_INTRODUCTION = """`loadcheck --explain CODE` prints the page of a check. [Choose
-checks](../howto/audit.md#choose-checks), or [write your own](../howto/checks.md).
+_INTRODUCTION = """A check is a rule that `loadcheck` and `latebind audit` hold against each file of a package.
+`loadcheck --explain CODE` prints its page. [Choose checks](../howto/audit.md#choose-checks), or
+[write your own](../howto/checks.md).
 
 | Severity | Meaning |
 |---|---|
-| **error** | The package cannot be installed, found, loaded or imported where it should work, or has a security hole |
+| error | The package cannot be installed, found, loaded or imported where it should work, or has a security hole |
 | warning | The package fails for some of its users, or under a condition that the finding names (`assumes:`) |
-| *note* | Nothing fails, but the package could be better |"""
+| note | Nothing fails, but the package could be better |"""

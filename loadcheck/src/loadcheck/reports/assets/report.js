@@ -4,7 +4,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const find = (query, from = document) => [...from.querySelectorAll(query)];
 const by = (id) => document.getElementById(id);
 const search = by("search"), tip = by("tip"), states = find(".tools button");
-const CHARACTER = 7.25, SMALL = 6.35, LONGEST = 34, TITLE = 16, LEAST_SCALE = 0.55;
+const CHARACTER = 7.25, SMALL = 6.35, LONGEST = 34, TITLE = 16, LEAST_SCALE = 0.9;
 
 // Only the middle of a long name is left out: versions and hashes at its end matter.
 const shorten = (text, most = LONGEST) => text.length <= most ? text
