@@ -107,7 +107,7 @@ def minimums(session: nox.Session) -> None:
     with lowest.open("w", encoding="utf-8") as file:
         session.run_install("uv", "pip", "freeze", "--exclude-editable", stdout=file, stderr=None)
     session.install("--constraint", str(lowest), *list_groups("headers", "machines", "test"))
-    newer = ("test_docs", "ci/test_docs_site", "ci/test_reference", "ci/test_lock")
+    newer = ("test_docs", "ci/test_docs_site", "ci/test_lock", "ci/test_pictures", "ci/test_reference")
     ignored = [f"--ignore=tests/{name}.py" for name in newer]
     run_tests(
         session,
@@ -150,10 +150,11 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the documentation site in site/."""
+    """Build the documentation site in site/, and check its links."""
     install(session, groups=("headers", "machines", "docs"))
     # Never --quiet, which hides warnings from strict mode, too. The variable turns off news of other products.
     session.run("mkdocs", "build", env={"NO_MKDOCS_2_WARNING": "1"})
+    session.run("python", "-m", "ci.links", "site")
 
 
 @nox.session

@@ -1,6 +1,6 @@
 """Adds to the documentation site the pages that are not in docs/, and points links that leave it at the repository.
 
-It also names the columns in the cells of wide tables, for phones.
+It also names the columns in the cells of wide tables, for phones, makes no head of an empty cell, and marks short code.
 
 A hook of mkdocs (mkdocs.yml). A relative link means the same in the repository and on the site: to a page it stays a
 link between pages, to any other file it leads to the repository. What leads nowhere is a warning: it fails the build.
@@ -69,7 +69,9 @@ _WORD = re.compile(r"`[^`\n]+`|<([a-z]+)>")  # a place to be filled in: no page 
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 _ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 _HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
+_EMPTY_HEAD = re.compile(r"<th\b([^>]*)>\s*</th>")
 _CELL = re.compile(r"<td\b")
+_SHORT_CODE = re.compile(r"(?<!<pre>)<code>(?=[^<]{1,24}</code>)")
 _TAG = re.compile(r"<[^>]+>")
 _LOG = logging.getLogger("mkdocs.hooks.latebind")
 
@@ -115,8 +117,13 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 
 def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """The page whose wide tables name the column in each cell: on a phone a row is a block, without the head."""
-    return _TABLE.sub(lambda table: label_cells(table[0]), html)
+    """The page whose wide tables name the column in each cell: on a phone a row is a block, without the head.
+
+    An empty head is a plain cell: a screen reader would announce a column without a name. A line does not break in
+    short code, such as an option after its hyphens.
+    """
+    labelled = _TABLE.sub(lambda table: _EMPTY_HEAD.sub(r"<td\1></td>", label_cells(table[0])), html)
+    return _SHORT_CODE.sub('<code class="short">', labelled)
 
 
 def label_cells(table: str) -> str:

@@ -1,15 +1,27 @@
-"""The documentation site builds strict, asks nobody for anything, and a broken link of any kind fails."""
+"""The documentation site builds strict, asks nobody for anything, and a broken link of any kind fails.
 
+Its pages are light, and axe-core finds nothing in the main ones.
+"""
+
+import gzip
 import json
+import os
 import re
 import shutil
 import sys
+from contextlib import contextmanager
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from urllib.parse import urlsplit
 
 import pytest
 
 from ci.gen import docs_site
+from ci.links import check_links
 from tests.conftest import ROOT
+from tests.support.axe import find_violations
 from tests.support.needs import require_programs
 from tests.support.running import run_program
 
@@ -29,6 +41,20 @@ def site(tmp_path_factory):
     built = build(ROOT / "mkdocs.yml", folder)
     assert built.returncode == 0, built.stderr
     return folder
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@contextmanager
+def serve(folder):
+    """The address of a server with the files of a folder."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=folder)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +122,17 @@ def test_cells_of_wide_tables_name_their_column(site):
     assert wide.endswith('<tr><td>1</td><td data-label="b" class="x">2</td></tr>')
 
 
+@pytest.mark.builds
+def test_empty_heads_are_no_heads_and_short_code_is_kept_on_a_line(site):
+    page = (site / "index.html").read_text("utf-8")
+    assert re.search(r"<tr>\s*<td></td>\s*<th>ONNX Runtime 1", page)
+    assert [path.name for path in site.rglob("*.html") if re.search(r"<th[^>]*></th>", path.read_text("utf-8"))] == []
+    prepared = docs_site.on_page_content(
+        f"<code>--all</code><code>{'long' * 9}</code><pre><code>x</code></pre>", page=None, config=None, files=None
+    )
+    assert prepared == f'<code class="short">--all</code><code>{"long" * 9}</code><pre><code>x</code></pre>'
+
+
 BROKEN = (
     ("docs/verify.md", "[x](nowhere.md)", "docs/nowhere.md, which is not there"),
     ("docs/wheels.md", "[x](verify.md#no-such-heading)", "verify.md#no-such-heading"),
@@ -119,6 +156,48 @@ def test_each_thing_that_is_broken_is_a_warning_and_warnings_fail(copy, tmp_path
     assert [warning for _, _, warning in BROKEN if not any(warning in line for line in built.stderr.splitlines())] == []
     assert built.returncode == 1
     assert len(warnings) >= len(BROKEN) - 1, built.stderr  # pages that nav lacks come together
+
+
+@pytest.mark.builds
+def test_each_link_leads_somewhere_and_one_leads_to_each_page(site):
+    report = check_links(site)
+    assert report.faults == ()
+    assert report.pages == len(list(site.rglob("*.html")))
+    assert report.links > 50 * report.pages
+    assert report.unchecked > 20
+
+
+DEAD = {
+    '<a href="nowhere.html">page</a>': "nowhere.html: File not found",
+    '<a href="gate.html#nowhere">part of another page</a>': "gate.html#nowhere: Cannot find fragment",
+    '<a href="#nothing">part of this page</a>': "verify.html#nothing: Cannot find fragment",
+    '<a href="howto/">folder without a page</a>': "howto: Cannot find index file",
+    '<a href="/absolute.html">page</a>': "absolute.html: File not found",
+    '<a href="../beside.html">page</a>': "../beside.html: outside the site",
+    '<img src="img/nothing.svg" alt="">': "img/nothing.svg: File not found",
+    '<img srcset="img/wide.svg 2x" src="img/flow.svg" alt="">': "img/wide.svg: File not found",
+    '<link rel="stylesheet" href="nothing.css">': "nothing.css: File not found",
+    '<script src="nothing.js"></script>': "nothing.js: File not found",
+}
+"""Links that mkdocs does not check, since they are HTML, and what is reported of each."""
+
+
+@pytest.mark.builds
+def test_dead_links_written_as_html_and_pages_without_links_are_faults(site, tmp_path):
+    shutil.copytree(site, tmp_path / "site")
+    (tmp_path / "beside.html").touch()
+    page, lone = tmp_path / "site" / "verify.html", "decisions/0999-lone.html"
+    page.write_text(page.read_text("utf-8").replace("</article>", "".join(DEAD) + "</article>"), "utf-8")
+    (tmp_path / "site" / lone).write_text(f'<a href="{Path(lone).name}">itself</a>', "utf-8")
+
+    ran = run_program(sys.executable, "-m", "ci.links", tmp_path / "site", cwd=ROOT)
+
+    *faults, summary = ran.stdout.splitlines()
+    assert ran.returncode == 1
+    assert [fault for fault in DEAD.values() if not any(fault in line for line in faults)] == []
+    assert f"{lone}: no other page links to it" in faults
+    assert len(faults) == len(DEAD) + 1, faults
+    assert re.search(r"\d+ addresses elsewhere not checked$", summary)
 
 
 @pytest.mark.builds
@@ -194,3 +273,84 @@ def test_pages_fit_phones_and_desks(site, browser, width):
         page.goto((site / name).as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+MAIN = ("index", "tutorial", "need", "howto/problems", "howto/messages", "howto/adopt", "howto/nuget", "verify",
+        "configuration", "checks/index")  # fmt: skip
+WIDE = ("census", "howto/ep", "reference/python")
+"""With wide tables, and with two sections of one name."""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("scheme", "shown"), [("light", "default"), ("dark", "slate")])
+def test_axe_finds_nothing_in_pages_and_the_search(site, browser, axe, width, scheme, shown):
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    found = {}
+    with serve(site) as address:
+        for name in MAIN + WIDE:
+            page.goto(f"{address}/{name}.html", wait_until="networkidle")
+            assert page.locator("body").get_attribute("data-md-color-scheme") == shown
+            found[name] = find_violations(page, axe)
+        page.keyboard.press("/")
+        page.keyboard.type("libcudart cannot open shared object")
+        page.locator(".md-search-result__item").first.wait_for()
+        found["search"] = find_violations(page, axe)
+    page.close()
+    assert {name: violations for name, violations in found.items() if violations} == {}
+
+
+LIMIT = 300_000
+"""Bytes of a page with all that it loads, as a server compresses it."""
+LATER = {"search/search_index.json", "img/session.svg"}
+"""What does not count: the index of the search, and the recorded session."""
+
+
+def weigh_pages(browser, folder):
+    """The bytes of each page with what it loads, and what is not there."""
+    compressed = cache(lambda path: len(gzip.compress((folder / path).read_bytes())))
+    page, weights, missing = browser.new_page(), {}, []
+    asked = set()
+
+    def answer(route):
+        path = urlsplit(route.request.url).path[1:]
+        if path in LATER:
+            route.abort()
+        elif (folder / path).is_file():
+            asked.add(path)
+            route.continue_()
+        else:
+            missing.append(path)
+            route.abort()
+
+    page.route("**/*", answer)
+    with serve(folder) as address:
+        for file in sorted(folder.rglob("*.html")):
+            asked.clear()
+            page.goto(f"{address}/{file.relative_to(folder).as_posix()}")
+            weights[file.relative_to(folder).as_posix()] = sum(map(compressed, asked))
+    page.close()
+    return weights, missing
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_each_page_is_light(site, browser):
+    weights, missing = weigh_pages(browser, site)
+    assert {name: weight for name, weight in weights.items() if weight > LIMIT} == {}
+    assert min(weights.values()) > 50_000
+    assert missing == []
+
+
+@pytest.mark.builds
+@pytest.mark.browser
+def test_a_heavy_page_and_what_it_lacks_are_seen(browser, tmp_path):
+    parts = "".join(f'<img src="{name}.png" alt="">' for name in "abcd")
+    (tmp_path / "heavy.html").write_text(f'<link rel="icon" href="data:,">{parts}', "utf-8")
+    (tmp_path / "light.html").write_text('<link rel="icon" href="data:,">', "utf-8")
+    for name in "abc":
+        (tmp_path / f"{name}.png").write_bytes(os.urandom(LIMIT // 3))
+    weights, missing = weigh_pages(browser, tmp_path)
+    assert weights["heavy.html"] > LIMIT > 1000 > weights["light.html"]
+    assert missing == ["d.png"]
