@@ -28,7 +28,7 @@ README = ROOT / "README.md"
 REPOSITORY = "https://github.com/latebind/latebind"
 RECORDED = ("latebind pack", "latebind audit", "latebind verify")
 _MEASURED = re.compile(r"(<!-- measured: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
-_RECORDING = re.compile(r"(<!-- recorded: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
+_RECORDING = re.compile(r"(<!-- recorded: .*? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 _PROGRESS = re.compile(r"(still )?(building|built|packing|packed|verifying|verified|zig compiles) ")
 _KEPT = ("PIP_", "UV_", "SSL_", "HTTP", "http", "no_proxy", "NO_PROXY")
 _TIME_LIMIT = 900
@@ -135,7 +135,15 @@ def record_readme(text: str, ran: list[Ran]) -> str:
             tidy = [re.sub(r"(?<=\S) {3,}", "  ", line) for line in (*cut, *others)]
             lines += [f"$ {step.command.strip()}", *tidy, ""]
     block = "\n".join(["```text", *lines[:-1], "```"])
-    return _RECORDING.sub(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", text)
+    return _RECORDING.sub(lambda match: f"{match[1]}\n{block}\n\n{match[3]}", text)
+
+
+def find_recording(text: str) -> str:
+    """The session that the README shows. Raises SystemExit if it has none."""
+    recorded = _RECORDING.search(text)
+    if recorded is None:
+        raise SystemExit("README.md has no recorded session: python -m ci.tutorial --write")
+    return recorded[2].strip().removeprefix("```text\n").removesuffix("\n```")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -9,6 +9,7 @@ from reports.sample import HOSTILE, lack, many, need, usual_report
 from loadcheck.model import AuditReport
 from loadcheck.reports.htmlpage import audit_html
 from tests.support.axe import find_violations
+from tests.support.visits import watch_visits
 
 SECONDS = 2
 """How long a page of an environment with 300 binaries may take until it is drawn."""
@@ -17,26 +18,15 @@ SECONDS = 2
 @pytest.fixture
 def visit(browser, tmp_path):
     """Opens a report; afterwards the console must be empty, and only the file may have been requested."""
-    contexts, complaints, requests = [], [], []
+    with watch_visits(browser) as visits:
 
-    def open_page(report, *, width=1280, **more):
-        file = tmp_path / "report.html"
-        file.write_text(audit_html(report), encoding="utf-8")
-        context = browser.new_context(viewport={"width": width, "height": 844}, **more)
-        page = context.new_page()
-        contexts.append(context)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(file.as_uri())
-        return page
+        def open_page(report, *, width=1280, **more):
+            file = tmp_path / "report.html"
+            file.write_text(audit_html(report), encoding="utf-8")
+            return visits.open(file, width=width, **more)
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert [url for url in requests if not url.startswith("file://")] == []
-    assert len(requests) == len(contexts)
+        yield open_page
+    assert len(visits.requests) == len(visits.contexts)
 
 
 def labels(page, query):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import io
-import re
-from pathlib import Path
 
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-ROOT = Path(__file__).resolve().parents[2]
-_RECORDING = re.compile(r"<!-- recorded: .*? -->\n+```text\n(.*?)\n```", re.DOTALL)
-_PASTED = re.compile(r"^(latebind new .*)$", re.MULTILINE)
+from ci.tutorial import README, commands, find_recording
+
 _THEME = TerminalTheme(
     (22, 27, 34), (230, 237, 243),
     [(22, 27, 34), (255, 123, 114), (86, 211, 100), (227, 179, 65), (88, 166, 255), (188, 140, 255), (57, 197, 207),
@@ -34,12 +31,9 @@ text {{ font: {char_height}px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono',
 
 def draw_session() -> str:
     """The commands of the README and what they print, as SVG: text on a dark ground, with the prompts in bold."""
-    readme = (ROOT / "README.md").read_text("utf-8")
-    recorded, created = _RECORDING.search(readme), _PASTED.search(readme)
-    if not recorded or not created:
-        message = "README.md has no recorded session: python -m ci.tutorial --write"
-        raise ValueError(message)
-    lines = [f"$ {created[1]}", "", *recorded[1].splitlines(), ""]  # Rich leaves no room for the last line
+    readme = README.read_text("utf-8")
+    [created] = [line for block in commands(readme) for line in block.splitlines() if line.startswith("latebind new")]
+    lines = [f"$ {created}", "", *find_recording(readme).splitlines(), ""]  # Rich leaves no room for the last line
     console = Console(record=True, width=max(map(len, lines)) + 2, file=io.StringIO())
     for line in lines:
         text = Text(line, style="bold" if line.startswith("$ ") else "")

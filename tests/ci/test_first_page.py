@@ -7,6 +7,7 @@ from html import unescape
 import msgspec
 
 from ci.gen.session import draw_session
+from ci.tutorial import find_recording
 from tests.conftest import ROOT
 from tests.support.running import CLI, run_program
 
@@ -38,7 +39,7 @@ def test_the_terminal_shows_the_whole_session_as_text():
     for x, y, text in re.findall(r'<text[^>]* x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)<', draw_session()):
         rows.setdefault(y, []).append((float(x), unescape(text)))
     shown = ["".join(part for _, part in sorted(row)).replace("\xa0", " ").strip() for row in rows.values()]
-    recorded = README.partition("```text\n")[2].partition("\n```")[0]
+    recorded = find_recording(README)
     assert [line for line in shown if line] == [
         "$ latebind new demo && cd demo", *(line.strip() for line in recorded.splitlines() if line)
     ]  # fmt: skip

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from filelock import FileLock
-
+from ci.machines import make_once
 from tests.support.npm_tools import install
 
 if TYPE_CHECKING:
@@ -18,14 +17,13 @@ PINNED = "axe-core@4.14.1"
 
 def install_axe(kept_builds: Path) -> str:
     """The script, from npm once for all tests; the test is skipped where its registry cannot be reached."""
-    folder = kept_builds / PINNED
-    script = folder / "node_modules" / "axe-core" / "axe.min.js"
-    with FileLock(kept_builds / f"{PINNED}.lock"):
-        if not script.is_file():
-            folder.mkdir(exist_ok=True)
-            (folder / "package.json").write_text("{}")
-            install(folder, PINNED)
-    return script.read_text("utf-8")
+
+    def make(folder: Path) -> None:
+        (folder / "package.json").write_text("{}")
+        install(folder, PINNED)
+
+    folder = make_once(kept_builds / PINNED, make)
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
 
 
 def find_violations(page: Page, script: str) -> list[str]:

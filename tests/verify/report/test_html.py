@@ -12,6 +12,7 @@ from latebind.verify.report.data import Provenance, Report
 from latebind.verify.report.page import LOG_LIMITS, clip, report_html
 from latebind.verify.report.view import view_of
 from tests.support.axe import find_violations
+from tests.support.visits import watch_visits
 from tests.verify.reports import CONSUMERS, HOSTILE, huge, large, report, row
 
 LOG = f"$ install\n{HOSTILE}\nthe end"
@@ -112,26 +113,15 @@ def test_a_report_of_nothing_is_a_page():
 @pytest.fixture
 def visit(browser, tmp_path):
     """Opens a report; afterwards the console must be empty, and only the file may have been requested."""
-    contexts, complaints, requests = [], [], []
+    with watch_visits(browser) as visits:
 
-    def open_page(shown, *, width=1400, log=LOG, earlier=None, fragment="", **more):
-        file = tmp_path / "verify.html"
-        file.write_text(page_of(shown, log, earlier), encoding="utf-8")
-        context = browser.new_context(viewport={"width": width, "height": 844}, **more)
-        page = context.new_page()
-        contexts.append(context)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(file.as_uri() + fragment)
-        return page
+        def open_page(shown, *, width=1400, log=LOG, earlier=None, fragment="", **more):
+            file = tmp_path / "verify.html"
+            file.write_text(page_of(shown, log, earlier), encoding="utf-8")
+            return visits.open(file, fragment, width=width, **more)
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert [url for url in requests if not url.startswith("file://")] == []
-    assert len(set(requests)) == 1
+        yield open_page
+    assert len(set(visits.requests)) == 1
 
 
 def shown_marks(page):
