@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import os
 import stat
 import struct
 import zipfile
-import zlib
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal, cast
+
+from zlib_ng import zlib_ng
 
 from loadcheck.errors import InputError
 from loadcheck.model import Sha256
@@ -36,10 +36,13 @@ BOMB_RATIO = 150
 
 _BLOCK = 1 << 18
 """Small enough to be hashed and copied while it is in the CPU cache."""
-_LOCAL_HEADER = struct.Struct("<26xHH")
-"""APPNOTE.TXT, 4.3.7: only the lengths of the name and the extra field matter here."""
+_LOCAL_HEADER, _MAGIC = struct.Struct("<4s22xHH"), b"PK\3\4"
+"""APPNOTE.TXT, 4.3.7: its first bytes, and the lengths of the name and the extra field."""
+_UTF_8, _UNREADABLE = 0x800, 0x60
+"""APPNOTE.TXT, 4.4.4: how the name is encoded; patches and strong encryption."""
 _READ_ERRORS = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError, RuntimeError, ValueError,
+    zipfile.BadZipFile, cast("type[Exception]", zlib_ng.error), struct.error, EOFError, OSError, OverflowError,
+    RuntimeError, ValueError,
 )  # fmt: skip
 
 ArchiveProblemKind = Literal[
@@ -146,26 +149,52 @@ class ZipReader:
         try:
             yield from self._read_checked(info)
         except _READ_ERRORS as error:
-            raise InputError(f"damaged member: {str(error).partition(' for file ')[0]}", where=where) from error
+            raise InputError(f"damaged member: {error}", where=where) from error
 
     def _read_checked(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
-        """The bytes of a member. zipfile checks them against the CRC, this method against the directory."""
-        self._file.seek(info.header_offset)
-        header = self._file.read(_LOCAL_HEADER.size)
-        start = info.header_offset + len(header) + sum(_LOCAL_HEADER.unpack(header))
-        if start + info.compress_size > self._ends[info.header_offset]:
-            raise zipfile.BadZipFile("shares its bytes with another member")
-        longer = copy.copy(info)
-        longer.file_size += 1  # zipfile cuts a member off at its size: one byte more shows that it is longer
-        size = 0
-        with self._zip.open(longer) as file:
-            while block := file.read(_BLOCK):
-                size += len(block)
-                if size > info.file_size:
-                    raise zipfile.BadZipFile(f"is longer than the {info.file_size} bytes that the archive states")
-                yield block
+        """The bytes of a member, checked against the size and the checksum that the directory states."""
+        size, checksum = 0, 0
+        for block in filter(None, self._inflate(info, self._find_data(info))):
+            size += len(block)
+            if size > info.file_size:
+                raise zipfile.BadZipFile(f"is longer than the {info.file_size} bytes that the archive states")
+            checksum = zlib_ng.crc32(block, checksum)
+            yield block
+        if checksum != info.CRC:
+            raise zipfile.BadZipFile("Bad CRC-32")
         if size != info.file_size:
             raise zipfile.BadZipFile(f"has {size} bytes, but the archive states {info.file_size}")
+
+    def _find_data(self, info: zipfile.ZipInfo) -> int:
+        """Where the bytes of a member begin, after a header that fits the directory."""
+        if info.flag_bits & _UNREADABLE:
+            raise zipfile.BadZipFile("has strong encryption or is a patch")
+        self._file.seek(info.header_offset)
+        length: int
+        extra: int
+        magic, length, extra = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
+        name = self._file.read(length)
+        if magic != _MAGIC or name.decode("utf-8" if info.flag_bits & _UTF_8 else "cp437") != info.orig_filename:
+            raise zipfile.BadZipFile("its own header has another name, or is none")
+        start = info.header_offset + _LOCAL_HEADER.size + length + extra
+        if start + info.compress_size > self._ends[info.header_offset]:
+            raise zipfile.BadZipFile("shares its bytes with another member")
+        return start
+
+    def _inflate(self, info: zipfile.ZipInfo, start: int) -> Iterator[bytes]:
+        """The blocks of a member whose data begin at `start`, as long as it really is."""
+        inflater = zlib_ng.decompressobj(-zlib_ng.MAX_WBITS)
+        for offset in range(0, info.compress_size, _BLOCK):
+            self._file.seek(start + offset)  # others may have read since the last block
+            data = self._file.read(min(_BLOCK, info.compress_size - offset))
+            if info.compress_type == zipfile.ZIP_STORED:
+                yield data
+                continue
+            while data and not inflater.eof:
+                yield inflater.decompress(data, _BLOCK)
+                data = inflater.unconsumed_tail
+        if not inflater.eof:
+            yield inflater.flush()  # what the last block had no room for
 
     def _admit(self, infos: list[zipfile.ZipInfo]) -> Iterator[Member]:
         seen: dict[str, str] = {}

@@ -89,6 +89,19 @@ def read_elf(data: Data) -> Image:
     )
 
 
+def list_outside_code(data: Data) -> list[tuple[int, int]]:
+    """The ranges of a file that no section header calls instructions; all of it if it has no section headers.
+
+    Raises InputError, ValueError or struct.error when it is damaged.
+    """
+    ranges, start = [], 0
+    for section in sorted(ElfFile(data).sections, key=lambda section: section.offset):
+        if section.flags & _SHF_EXECINSTR and section.kind != _SHT_NOBITS:
+            ranges.append((start, section.offset))
+            start = max(start, section.offset + section.size)
+    return [(first, last) for first, last in [*ranges, (start, len(data))] if first < last]
+
+
 def _flags(file: ElfFile) -> tuple[bool, bool]:
     """Whether code is relocated, and whether all is bound at once: DT_FLAGS, DT_FLAGS_1 and the older single tags."""
     flags = file.last(_DT_FLAGS)

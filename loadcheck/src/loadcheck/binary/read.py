@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from loadcheck.binary.elf import read_elf
+from loadcheck.binary.elf import list_outside_code, read_elf
 from loadcheck.binary.macho import read_macho
 from loadcheck.binary.pe import read_pe
 from loadcheck.errors import InputError
@@ -69,6 +69,16 @@ def is_managed(head: bytes) -> bool:
     except struct.error:
         return False
     return bool(count > _CLI_DIRECTORY and cli)
+
+
+def list_text_ranges(data: Data) -> list[tuple[int, int]]:
+    """The ranges of a file that may hold text: in an ELF file, whatever no section header calls instructions."""
+    if sniff(data[:PEEK]) != "elf":
+        return [(0, len(data))]
+    try:
+        return list_outside_code(data)
+    except (struct.error, ValueError, InputError):
+        return [(0, len(data))]
 
 
 def read_images(data: Data, name: str) -> tuple[Image, ...]:

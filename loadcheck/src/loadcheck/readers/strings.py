@@ -6,6 +6,8 @@ import mmap
 import re
 from typing import TYPE_CHECKING
 
+from loadcheck.binary import list_text_ranges
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -40,14 +42,16 @@ def find_markers(data: Data, format_: Format | None, markers: Iterable[str]) -> 
 
 
 def list_windows(data: Data) -> Iterator[tuple[int, int]]:
-    """Overlapping parts of a mapped file, so that parts already searched need not stay in memory."""
-    if isinstance(data, bytes):
-        yield 0, len(data)
-        return
-    for start in range(0, len(data), _WINDOW):
-        yield start, min(start + _WINDOW + _OVERLAP, len(data))
-        if hasattr(data, "madvise"):  # not on Windows
-            data.madvise(mmap.MADV_DONTNEED, start, min(_WINDOW, len(data) - start))
+    """The parts of a binary that may hold text, cut into overlapping windows.
+
+    What was searched in a mapped file need not stay in memory.
+    """
+    for first, last in list_text_ranges(data):
+        for start in range(first, last, _WINDOW):
+            yield start, min(start + _WINDOW + _OVERLAP, last)
+            if isinstance(data, mmap.mmap) and hasattr(data, "madvise"):  # not on Windows
+                page = start - start % mmap.PAGESIZE
+                data.madvise(mmap.MADV_DONTNEED, page, min(_WINDOW, len(data) - page))
 
 
 def provider_names(data: Data) -> tuple[str, ...]:
