@@ -70,7 +70,7 @@ extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(O
                                                                                const OrtApiBase* base) {
   static const OrtCustomOp square = MakeSquare();
   const OrtApi* ort = base->GetApi(kFloor);
-  if (!ort) return nullptr;            // older than the floor: it has printed so
+  if (!ort) return base->GetApi(1)->CreateStatus(ORT_FAIL, "oddops needs ONNX Runtime 1.19 or newer");
   OrtCustomOpDomain* domain = nullptr; // which sessions use for as long as they live
   if (OrtStatus* failed = ort->CreateCustomOpDomain("oddops", &domain)) return failed;
   if (OrtStatus* failed = ort->CustomOpDomain_Add(domain, &square)) return failed;

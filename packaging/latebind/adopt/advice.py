@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from latebind.adopt.addon import BINDING, try_addon
 from latebind.adopt.configured import LIMIT, PACKED, configure
 from latebind.adopt.latebinding import Change, plan_changes, try_plan
+from latebind.adopt.operators import advise_operators, describe_operators, try_operators
 from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prepare_backend
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import list_stub_commands, read_product
@@ -141,6 +142,8 @@ def _describe_product(product: Product, name: str) -> Adoption:
         if runtime.distribution:
             required = product.find_requirement(runtime)
             lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
+    if operators := describe_operators(product):
+        return Adoption(lines=(*lines, *operators), ends=(advise_operators(),))
     shows = (_SHOWS,) if {runtime.name for runtime in product.bound} - {*presets()} or product.others_bound else ()
     return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else shows)
 
@@ -237,6 +240,8 @@ def _adopt_wheel(
     chosen = product.runtimes or product.bound
     if not chosen or chosen[0].name not in presets():
         return _describe_product(product, built.wheel.name)
+    if product.operators:
+        return _describe_product(product, built.wheel.name)
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)
     if not plan.texts:
@@ -294,21 +299,26 @@ def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
     text = render_configuration(configured)
     shown = [f"{FILE_NAME}: + {line}" for line in text.splitlines() if line and not line.startswith("#")]
     plan = Change(files={FILE_NAME: text.encode()})
-    tried = _try_configuration(plan, root, scratch / "trial")
+    copy = copy_project(root, scratch / "trial/project")
+    plan.write(copy)
+    try:
+        (stage,) = stage_targets(read_project(copy / FILE_NAME, scratch / "trial/work"), [host_rid()])
+    except (BuildError, ToolError) as error:
+        tried: tuple[str, ...] = (f"left: latebind build fails: {first_error(error.message).replace(f'{copy}/', '')}",)
+    else:
+        product = read_product(stage.root)
+        if product.operators:
+            lines = (*facts, *describe_operators(product))
+            places = [link.place for link in configured.links]
+            return Adoption(lines=lines, ends=(try_operators(copy, scratch), advise_operators(places)))
+        tried = _describe_trial(product)
     if not configured.project["version"]:
         tried = (*tried, f"left: {FILE_NAME}: project() has no VERSION: write the version of your packages")
     return Adoption(lines=(*facts, *shown), ends=tried, plan=plan, applied=(*tried, pack))
 
 
-def _try_configuration(plan: Change, root: Path, scratch: Path) -> tuple[str, ...]:
-    """Build a copy of a project with its planned latebind.toml below `scratch`, and look at what came out."""
-    copy = copy_project(root, scratch / "project")
-    plan.write(copy)
-    try:
-        (stage,) = stage_targets(read_project(copy / FILE_NAME, scratch / "work"), [host_rid()])
-    except (BuildError, ToolError) as error:
-        return (f"left: latebind build fails: {first_error(error.message).replace(f'{copy}/', '')}",)
-    product = read_product(stage.root)
+def _describe_trial(product: Product) -> tuple[str, ...]:
+    """What a copy of a project gives with its planned latebind.toml."""
     names = ", ".join(name.rpartition("/")[2] for name in product.exports)
     late = " and ".join(runtime.title for runtime in product.bound)
     tried = f"tried: latebind build makes {names}" + (f", which binds {late} late" if late else "")

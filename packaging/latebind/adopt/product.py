@@ -26,6 +26,8 @@ _STUB = "LATEBIND_RECORD"
 HELD = ("LB101", "LB102", "LB103", "LB104", "LB105")
 """The checks that find a runtime which is linked or contained."""
 _UNDEFINED = "LB106"
+OPERATORS = "RegisterCustomOps"
+"""What a library of custom operators exports, and ONNX Runtime calls with its own functions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,15 @@ class Product:
         """Those that a stub in it binds late."""
         texts = [set(file.markers) for file in self._with_stubs]
         return tuple(runtime for runtime in self.known if any(runtime.environment in found for found in texts))
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The libraries of custom operators that link the runtime, or bind it late, in place of using what they get."""
+        linked = {self.name_file(finding) for finding in self.findings if finding.cause == "onnxruntime"}
+        late = {file.name for file in self._with_stubs if presets()["onnxruntime"].environment in file.markers}
+        is_alone = self.contents.kind == "binary"
+        registering = [file for file, exports in self.exports.items() if OPERATORS in exports]
+        return tuple(file for file in registering if file in linked | late or (is_alone and linked))
 
     @property
     def others_bound(self) -> tuple[str, ...]:

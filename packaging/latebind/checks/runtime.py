@@ -108,6 +108,7 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
             names=tuple(" ".join(pair) for pair in needs_of_runtime),
             message=f"needs {releases}: no other release of {runtime.title} fits",
             evidence=(*(f"VERNEED {library} {version}" for library, version in needs_of_runtime), *some(symbols)),
+            fix=f"Leave {runtime.title} out of the link{passed}" if (passed := _passed(file, runtime)) else "",
         )
 
 
@@ -297,8 +298,8 @@ def supplier_required(package: Contents, policy: Policy, runtime: RuntimePreset)
             )
 
 
-def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
-    """How the library gets the runtime's functions when it does not contain or link it: the rest of a fix."""
+def _passed(file: File, runtime: RuntimePreset) -> str:
+    """How a plugin of the runtime gets the functions that the runtime passes to it; "" for other libraries."""
     if file.is_provider and runtime.plugin_symbols:
         return (
             f": {runtime.title} passes its functions to {PROVIDER_ENTRY}(). If C++ headers still need OrtGetApiBase, "
@@ -311,6 +312,13 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
             f", and call the functions of the OrtApiBase that {_OF_OPERATORS}() gets: those of the host. "
             "In C++, define ORT_API_MANUAL_INIT and call Ort::InitApi() there."
         )
+    return ""
+
+
+def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
+    """How the library gets the runtime's functions when it does not contain or link it: the rest of a fix."""
+    if passed := _passed(file, runtime):
+        return passed
     if runtime.name in find_rules(policy).drop_ins:
         return (
             ". `drop_in` replaces only a library that the linker finds by its name. CMake links imported targets by "

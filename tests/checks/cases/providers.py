@@ -12,6 +12,8 @@ NAMES = 'const char *latenn_name(void) { return "AcmeExecutionProvider"; }\n'
 HIDDEN = '__attribute__((visibility("hidden"))) '
 ENTRIES = "int CreateEpFactories(void) { return 1; }\nint ReleaseEpFactory(void) { return 1; }\n"
 OPERATORS = "int RegisterCustomOps(void) { return 0; }\n"
+SEEKS = "const void *OrtGetApiBase(void);\nconst void *base(void) { return OrtGetApiBase(); }\n"
+BINDS = 'const char *folder(void) { return "ONNXRUNTIME_LIB_PATH"; }\n'
 AT_EXIT = """\
 int __cxa_atexit(void (*)(void *), void *, void *);
 __attribute__((visibility("hidden"))) void latenn_end(void *ended) { *(volatile int *)ended = 0; }
@@ -144,6 +146,10 @@ CASES = [
          good=wheel(source=ENTRIES + AT_EXIT + FINALIZES), says="__cxa_finalize", severity="warning"),
     case("LB809", "custom operators leave a destructor to the end of the process", wheel(source=OPERATORS + AT_EXIT),
          good=wheel(source=OPERATORS + AT_EXIT + FINALIZES), says="__cxa_finalize", severity="warning"),
+    case("LB810", "custom operators leave the runtime's entry undefined", wheel(source=OPERATORS + SEEKS),
+         good=wheel(source=OPERATORS), says="imports OrtGetApiBase"),
+    case("LB810", "custom operators contain a stub", wheel(source=OPERATORS + BINDS), good=wheel(source=BINDS),
+         says="exports RegisterCustomOps", severity="warning"),
     case("LB809", "SQLite unloads an extension with a destructor", extension(source=EXTENSION + AT_EXIT),
          good=extension(source=EXTENSION + AT_EXIT + FINALIZES), at="!ep_acme/libacme.so", says="__cxa_finalize",
          severity="warning"),

@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from latebind.tables.hosts import Host, hosts
+from latebind.tables.presets import preset
 from latebind.text import plural
-from loadcheck.api import Hit, Hits, check, some
+from loadcheck.api import Hit, Hits, check, fits_any, some
 from loadcheck.facts import list_offered_exports, native_place, parse_python, readable_nuspec
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z]\w*ExecutionProvider")
 _NEAR = len("ReleaseEp")
 """How much of a missing name is looked for in others."""
 _MAX_MODULE = 1 << 20
-_REGISTERS = "RegisterCustomOps"
+_RUNTIME, _REGISTERS = "onnxruntime", "RegisterCustomOps"
 """What ONNX Runtime calls by default in a library of custom operators."""
 
 
@@ -254,6 +255,42 @@ def destructors_left(file: File, image: Image) -> Hits:
     if is_unloaded and is_left and not image.stays_loaded and image.libc != "musl":
         message = "runs no destructors when it is unloaded; the process runs them at exit, after its code is gone"
         yield Hit(message=message, evidence=("imports __cxa_atexit, not __cxa_finalize", "no flag DF_1_NODELETE"))
+
+
+@check(
+    "LB810",
+    "Custom operators look for the runtime",
+    "error",
+    profiles=("loads", "runtime"),
+    seeks_markers=lambda _policy: [preset(_RUNTIME).environment],
+    because="A library that needs OrtGetApiBase does not load in Python. One that binds the runtime late may call "
+    "another copy than the one whose data it gets.",
+    example="libops.so exports RegisterCustomOps, and needs OrtGetApiBase",
+    fix="Call the functions of the OrtApiBase that RegisterCustomOps() gets. In C++, define ORT_API_MANUAL_INIT, and "
+    "call Ort::InitApi(base->GetApi(ORT_API_VERSION)) first in it. Then link neither the runtime nor its stub.",
+)
+def runtime_sought(file: File, image: Image) -> Hits:
+    """ONNX Runtime passes its functions to RegisterCustomOps(), so a library of custom operators needs no others.
+
+    Python's module of ONNX Runtime contains the runtime and does not export OrtGetApiBase. A library that links the
+    runtime is reported as LB101.
+    """
+    runtime = preset(_RUNTIME)
+    needed = {symbol.name for symbol in image.imports} & set(runtime.entry_symbols)
+    links = any(fits_any(library, runtime.linked_globs) for library in image.needed)
+    if links or _REGISTERS not in {symbol.name for symbol in image.exports}:
+        return
+    if needed:
+        yield Hit(
+            message=f"needs {min(needed)}, which ONNX Runtime in Python does not export",
+            evidence=(f"exports {_REGISTERS}", f"imports {min(needed)}"),
+        )
+    elif runtime.environment in file.markers:
+        yield Hit(
+            message=f"binds {runtime.title} late, which passes its functions to {_REGISTERS}()",
+            evidence=(f"exports {_REGISTERS}", f"string {runtime.environment!r}"),
+            severity="warning",
+        )
 
 
 def _find_host(file: File) -> Host | None:
