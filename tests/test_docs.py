@@ -29,10 +29,8 @@ DOCS = ROOT / "docs"
 PAGES = sorted(
     [
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "loader/README.md")),
-        *(DOCS / name for name in ("architecture.md", "dependencies.md", "symbols.md", "verify.md", "wheels.md")),
-        *(DOCS / name for name in ("consumers.md", "gate.md", "index.md", "status.md", "tutorial.md", "release.md")),
-        *(DOCS / name for name in ("workflows.md", "versions.md", "cibuildwheel.md")),
-        *(path for room in ("decisions", "howto", "explanation") for path in (DOCS / room).glob("*.md")),
+        *DOCS.glob("*.md"),
+        *(path for room in ("decisions", "howto") for path in (DOCS / room).glob("*.md")),
         ROOT / "latenn" / "CONTRIBUTING.md",
         *(ROOT / "latenn" / "docs").glob("*.md"),
     ]
