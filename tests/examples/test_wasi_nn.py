@@ -4,6 +4,7 @@ LATEBIND_WAMR may name a checkout; without one, GitHub is asked for the commit b
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from loadcheck.facts import read_image
 from tests.conftest import ROOT
+from tests.examples.conftest import run
 from tests.support.running import make_environment, run_program
 
 COMMIT = "646b5a9bc"
@@ -150,3 +152,15 @@ def test_two_backends_work_in_one_process(built, environments):
     assert done.stdout.count(RIGHT) == 2, done.stderr[-2000:]
     assert "libonnxruntime.so" in done.stdout
     assert "libopenvino_c.so" in done.stdout
+
+
+def test_its_packages_are_packed_audited_and_verified(installed_latebind, wamr, example, official_header):
+    """A wheel for WAMR and one for each backend, from the same unchanged tree."""
+    project = example("wasi-nn")
+    shutil.copytree(wamr, project / "native/wamr", ignore=shutil.ignore_patterns(".git"))
+    shutil.copytree(official_header.parent, project / "native/include")
+    run(installed_latebind, "headers", "openvino", "2025.1", "--output", project / "native/include")
+    run(installed_latebind, "-C", project, "pack", "--target", "linux-x64")
+    assert ": 0 errors, " in run(installed_latebind, "-C", project, "audit").stdout
+    shown = run(installed_latebind, "-C", project, "verify", "--target", "linux-x64", "-k", "wheel").stdout
+    assert re.search(r"\b12 passed, 0 failed, 0 not run", shown)
