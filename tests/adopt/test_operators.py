@@ -7,16 +7,36 @@ import pytest
 
 from tests.support import needs
 from tests.support.client import copy_client, edit
-from tests.support.running import assert_success, run_checked
+from tests.support.running import assert_refused, assert_success, run_checked
 
 pytestmark = pytest.mark.builds
 
 SAYS = "libvoice.so: exports RegisterCustomOps: ONNX Runtime passes its functions to it, so no stub is needed"
-NEXT = "next: in C++, define ORT_API_MANUAL_INIT, and call Ort::InitApi(base->GetApi(ORT_API_VERSION)) first in "
+NEXT = "next: in C++, define ORT_API_MANUAL_INIT, and begin RegisterCustomOps() with Ort::InitApi(ort), where ort is "
+RIGHT = "libvoice.so: exports RegisterCustomOps, and needs nothing of ONNX Runtime but what it gets there"
 REGISTERS = """
 __attribute__((visibility("default"))) const char* RegisterCustomOps(void* options, const OrtApiBase* base) {
   return options ? voice_version() : base->GetVersionString();
 }
+"""
+CONFIGURATION = """
+[project]
+name = "voice"
+version = "1.0.0"
+license = "MIT"
+authors = ["Someone"]
+[native]
+source = "."
+[[runtime]]
+preset = "onnxruntime"
+minimum = "1.19"
+[targets]
+include = ["linux-x64"]
+[package.voice]
+component = "Unspecified"
+runtime = "onnxruntime"
+exports = ["RegisterCustomOps", "voice_version"]
+nuget = { id = "Voice" }
 """
 IN_CPP = """
 #include <onnxruntime_cxx_api.h>
@@ -83,6 +103,24 @@ def test_what_was_built_is_told_the_same(latebind, operators, tmp_path):
     assert lines[-1].startswith(NEXT)
 
 
+def test_an_entry_that_nothing_links_is_told_the_same(latebind, operators, tmp_path):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("not run: there is no C compiler")
+    library = tmp_path / "libvoice.so"
+    run_checked(compiler, "-shared", "-fPIC", "-o", library, operators / "voice.c")
+    lines = lines_of(latebind, library)
+    assert SAYS in lines
+    assert lines[-1].startswith(NEXT)
+
+
+def test_a_build_that_lacks_the_entry_says_the_same(latebind, operators):
+    edit(operators / "CMakeLists.txt", "target_link_libraries(voice PRIVATE onnxruntime::onnxruntime)\n", "")
+    edit(operators / "CMakeLists.txt", "find_package(onnxruntime 1.20 REQUIRED)\n", "")
+    (operators / "latebind.toml").write_text(CONFIGURATION, "utf-8")
+    assert_refused(latebind("-C", operators, "build"), "OrtGetApiBase", "RegisterCustomOps()", "ORT_API_MANUAL_INIT")
+
+
 def test_a_library_that_uses_what_it_gets_links_nothing_to_adopt(latebind, operators, tmp_path):
     compiler = shutil.which("cc")
     if compiler is None:
@@ -90,6 +128,6 @@ def test_a_library_that_uses_what_it_gets_links_nothing_to_adopt(latebind, opera
     edit(operators / "voice.c", "return OrtGetApiBase()->GetVersionString();", 'return "";')
     library = tmp_path / "libvoice.so"
     run_checked(compiler, "-shared", "-fPIC", "-o", library, operators / "voice.c")
-    assert "links and contains no library that latebind knows" in lines_of(latebind, library)[0]
+    assert lines_of(latebind, library)[0] == RIGHT
     audited = run_checked(sys.executable, "-m", "latebind", "audit", library)
     assert "0 errors, 0 warnings" in audited

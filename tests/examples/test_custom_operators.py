@@ -1,4 +1,4 @@
-"""The page about custom operators: its code is compiled, and registered in the oldest and the newest runtime."""
+"""The page about custom operators: its project is made, and its code registered in the oldest and newest runtimes."""
 
 import base64
 import re
@@ -11,12 +11,15 @@ from onnx import TensorProto, helper
 
 from latebind.tables.messages import find_section
 from tests.conftest import ROOT
+from tests.examples.conftest import packed_audited_verified
 from tests.support.running import run_checked, run_program
 
 pytestmark = pytest.mark.slow
 
 PAGE = (ROOT / "docs/howto/custom-operators.md").read_text("utf-8")
-OLDEST, OLD = "1.16.3", "1.19.2"
+FILES = dict(re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', PAGE, re.DOTALL))
+FLOOR, OPS = FILES["native/ort_floor.h"], FILES["native/ops.cc"]
+OLDEST, OLD, NEWEST = "1.16.3", "1.19.2", ""
 RUN = """\
 import base64, sys
 import numpy, onnxruntime
@@ -29,21 +32,17 @@ PLAIN = "#define ORT_API_MANUAL_INIT\n#include <onnxruntime_cxx_api.h>\n"
 """What a library includes that asks for the version of its headers."""
 
 
-def block(first):
-    """The block of code on the page that begins with a comment."""
-    (found,) = re.findall(rf"```cpp\n(// {re.escape(first)}.*?)```", PAGE, re.DOTALL)
-    return found
-
-
-@pytest.fixture(scope="module")
-def model():
-    """One node of demo::Twice, which every runtime reads."""
+def make_model(**attributes):
+    """One node of demo::Scale, which every runtime reads, as an argument."""
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
-    node = helper.make_node("Twice", ["x"], ["y"], domain="demo")
+    node = helper.make_node("Scale", ["x"], ["y"], domain="demo", **attributes)
     domains = [helper.make_opsetid("", 15), helper.make_opsetid("demo", 1)]
     made = helper.make_model(helper.make_graph([node], "g", ends[:1], ends[1:]), opset_imports=domains, ir_version=8)
     onnx.checker.check_model(made)
     return base64.b64encode(made.SerializeToString()).decode()
+
+
+DOUBLES, LACKS = make_model(factor=2.0), make_model()
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +60,7 @@ def pythons(tmp_path_factory):
             pytest.skip(f"not run: the package index cannot be reached: {ended.stderr[-200:]}")
         return python
 
-    return {version: make(version) for version in (OLDEST, OLD, "")}
+    return {version: make(version) for version in (OLDEST, OLD, NEWEST)}
 
 
 @pytest.fixture
@@ -72,7 +71,7 @@ def compiled(tmp_path, official_header):
         pytest.skip("not run: there is no C++ compiler")
 
     def compile_with(header, *changes):
-        source = block("ops.cc")
+        source = OPS
         for old, new in changes:
             assert old in source
             source = source.replace(old, new)
@@ -86,34 +85,66 @@ def compiled(tmp_path, official_header):
     return compile_with
 
 
-def test_the_code_of_the_page_runs_with_the_oldest_and_the_newest_runtime(compiled, model, pythons):
-    library = compiled(block("ort_floor.h"))
+def doubles(python, library):
+    return run_checked(python, "-c", RUN, library, DOUBLES).strip() == "[2.0, 2.0]"
+
+
+def refused(python, library, model=DOUBLES):
+    """What is printed when it does not run; nothing crashes."""
+    ended = run_program(python, "-c", RUN, library, model)
+    assert ended.returncode == 1
+    return ended.stdout + ended.stderr
+
+
+def test_the_project_of_the_page_is_packed_audited_and_verified(installed_latebind, tmp_path, official_header, pythons):
+    project = tmp_path / "project"
+    for name, text in FILES.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text, "utf-8")
+    shutil.copytree(official_header.parent, project / "native/include")
+    packed_audited_verified(installed_latebind, project, ["onnxruntime"])
+    library = next((project / "stage").rglob("libops.so"))
+    for python in (pythons[OLD], pythons[NEWEST]):  # zig's C++ library is in it, another one in the runtime
+        assert doubles(python, library)
+        assert "factor" in refused(python, library, LACKS)
+
+
+def test_the_code_of_the_page_runs_with_1_16_as_well(compiled, pythons):
+    header = FLOOR.replace("ORT_API_VERSION 19", "ORT_API_VERSION 16")
+    assert header != FLOOR
+    library = compiled(header)
     for python in pythons.values():
-        assert run_checked(python, "-c", RUN, library, model).strip() == "[2.0, 2.0]"
+        assert doubles(python, library)
+        assert "factor" in refused(python, library, LACKS)
+
+
+def test_an_older_runtime_than_the_floor_is_named(compiled, pythons):
+    said = refused(pythons[OLDEST], compiled(FLOOR))
+    assert "demo needs ONNX Runtime 1.19 or newer; this is 1.16.3" in said
 
 
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ((), "demo needs ONNX Runtime 1.21 or newer; this is 1.19.2"),
-        ([("GetApi(ORT_API_VERSION)", "GetApi(19)")], "Unsupported version '21' in custom op 'Twice"),
+        ([("GetApi(ORT_API_VERSION)", "GetApi(19)")], "Unsupported version '21' in custom op 'Scale"),
         ([("if (!ort) return Refuse(base);", "")], "The requested API version [21] is not available"),
     ],
-    ids=["the page's own words", "the operator's version", "unchecked"],
+    ids=["the operator's version", "unchecked"],
 )
-def test_a_library_for_a_newer_runtime_is_refused(compiled, model, pythons, changes, says):
+def test_a_library_for_a_newer_runtime_is_refused(compiled, pythons, changes, says):
     library = compiled(PLAIN, *changes)
-    ended = run_program(pythons[OLD], "-c", RUN, library, model)
+    ended = run_program(pythons[OLD], "-c", RUN, library, DOUBLES)
     assert ended.returncode != 0
     assert says in ended.stdout + ended.stderr
-    assert run_checked(pythons[""], "-c", RUN, library, model).strip() == "[2.0, 2.0]"
-    if "demo" not in says:
-        assert find_section(says) is not None
+    assert find_section(says) is not None
+    assert doubles(pythons[NEWEST], library)
 
 
-def test_headers_that_call_the_runtime_themselves_fail_in_python(compiled, model, pythons):
+def test_headers_that_call_the_runtime_themselves_fail_in_python(compiled, pythons):
     library = compiled("#include <onnxruntime_cxx_api.h>\n", ("Ort::InitApi(ort);", ""))
-    ended = run_program(pythons[""], "-c", RUN, library, model)
-    assert "undefined symbol: OrtGetApiBase" in ended.stderr
+    assert "undefined symbol: OrtGetApiBase" in refused(pythons[NEWEST], library)
     audited = run_program(sys.executable, "-m", "latebind", "audit", library)
     assert (audited.returncode, "LB810" in audited.stdout) == (1, True)
+    advised = run_checked(sys.executable, "-m", "latebind", "adopt", library)
+    assert "exports RegisterCustomOps" in advised
+    assert "ORT_API_MANUAL_INIT" in advised

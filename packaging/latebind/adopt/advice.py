@@ -135,15 +135,18 @@ def _describe_product(product: Product, name: str) -> Adoption:
         lines += [f"{product.name_file(finding)}: {finding.message}" for finding in product.undefined]
         described = [title for title in bound if title not in {runtime.title for runtime in presets().values()}]
         return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" or ".join(described)),) if described else ())
+    operators = describe_operators(product)
+    if operators and product.operators:
+        return Adoption(lines=(*lines, *operators), ends=(advise_operators(),))
     if not lines:
         others = [f"{file or name}: links {', '.join(names)}" for file, names in product.linked.items()]
+        if operators:
+            return Adoption(lines=(*operators, *others))
         return Adoption(lines=(f"{name} {_NO_RUNTIME}", *others), ends=_OWN)
     for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
         if runtime.distribution:
             required = product.find_requirement(runtime)
             lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
-    if operators := describe_operators(product):
-        return Adoption(lines=(*lines, *operators), ends=(advise_operators(),))
     shows = (_SHOWS,) if {runtime.name for runtime in product.bound} - {*presets()} or product.others_bound else ()
     return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else shows)
 

@@ -23,10 +23,11 @@ _MACRO = "ORT_API_MANUAL_INIT"
 
 
 def describe_operators(product: Product) -> list[str]:
-    """A line on each library of custom operators that links or binds what it is passed."""
+    """A line on each library of custom operators."""
+    wrong = f"exports {OPERATORS}: ONNX Runtime passes its functions to it, so no stub is needed"
+    right = f"exports {OPERATORS}, and needs nothing of ONNX Runtime but what it gets there"
     return [
-        f"{name.rpartition('/')[2]}: exports {OPERATORS}: ONNX Runtime passes its functions to it, so no stub is needed"
-        for name in product.operators
+        f"{name.rpartition('/')[2]}: {wrong if name in product.operators else right}" for name in product.registering
     ]
 
 
@@ -49,6 +50,6 @@ def advise_operators(places: Sequence[str] = ()) -> str:
     """What to change by hand."""
     where = f" ({', '.join(places)})" if places else ""
     return (
-        f"next: in C++, define {_MACRO}, and call Ort::InitApi(base->GetApi(ORT_API_VERSION)) first in {OPERATORS}(); "
-        f"then link nothing{where}: {DOCS}/howto/custom-operators.md"
+        f"next: in C++, define {_MACRO}, and begin {OPERATORS}() with Ort::InitApi(ort), where ort is "
+        f"base->GetApi(VERSION) and not null; then link nothing{where}: {DOCS}/howto/custom-operators.md"
     )

@@ -56,12 +56,18 @@ class Product:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The libraries of custom operators that link the runtime, or bind it late, in place of using what they get."""
+        """The libraries of custom operators that link or bind the runtime, or need its entry."""
         linked = {self.name_file(finding) for finding in self.findings if finding.cause == "onnxruntime"}
         late = {file.name for file in self._with_stubs if presets()["onnxruntime"].environment in file.markers}
+        entries = set(presets()["onnxruntime"].entry_symbols)
+        needing = {file.name for file, image in self.contents.images if entries & {one.name for one in image.imports}}
         is_alone = self.contents.kind == "binary"
-        registering = [file for file, exports in self.exports.items() if OPERATORS in exports]
-        return tuple(file for file in registering if file in linked | late or (is_alone and linked))
+        return tuple(file for file in self.registering if file in linked | late | needing or (is_alone and linked))
+
+    @property
+    def registering(self) -> tuple[str, ...]:
+        """The libraries of custom operators."""
+        return tuple(file for file, exports in self.exports.items() if OPERATORS in exports)
 
     @property
     def others_bound(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from latebind.config.config import Config
 from latebind.config.project import Project
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError
-from latebind.native.buildadvice import headers_advice, module_advice, provider_advice, sources_advice
+from latebind.native.buildadvice import headers_advice, module_advice, operators_advice, provider_advice, sources_advice
 from latebind.native.codemodel import list_link_items, name_runtime, read_codemodel, read_inputs
 from latebind.native.inside import SourceBoundary, report_downloads
 from latebind.native.nativerecipe import describe_runtimes, find_stub, native_recipe
@@ -48,6 +48,8 @@ _UNLINK = (
     "it at run time. For code that calls the functions directly, write drop_in = true below [[runtime]]: then a stub "
     "takes the runtime's place when the library is linked."
 )
+_OPERATORS = "RegisterCustomOps"
+"""What a library of custom operators exports: ONNX Runtime passes its functions to it."""
 _LAST_OUTPUT = 64 * 1024
 
 
@@ -171,10 +173,12 @@ class NativeBuild:
         output, source = error.ended.output, self.config.document.native.source
         links = self._list_mistaken_links(tree) if "--build" in error.ended.argv else []
         is_provider = any(package.ep for package in self.config.packages.values())
+        has_operators = any(_OPERATORS in package.exports for package in self.config.packages.values())
         advice = [
             explain_full_disk(self.build.folder),
-            _UNLINK if links else "",
+            _UNLINK if links and not has_operators else "",
             sources_advice(self.config, output),
+            operators_advice(output) if has_operators else "",
             provider_advice(output) if is_provider else module_advice(output),
             *(
                 headers_advice(output, runtime.name, runtime.minimum, source)

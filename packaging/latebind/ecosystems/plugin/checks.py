@@ -267,7 +267,7 @@ def destructors_left(file: File, image: Image) -> Hits:
     "another copy than the one whose data it gets.",
     example="libops.so exports RegisterCustomOps, and needs OrtGetApiBase",
     fix="Call the functions of the OrtApiBase that RegisterCustomOps() gets. In C++, define ORT_API_MANUAL_INIT, and "
-    "call Ort::InitApi(base->GetApi(ORT_API_VERSION)) first in it. Then link neither the runtime nor its stub.",
+    "call Ort::InitApi() there, unless GetApi() gives null. Then link neither the runtime nor its stub.",
 )
 def runtime_sought(file: File, image: Image) -> Hits:
     """ONNX Runtime passes its functions to RegisterCustomOps(), so a library of custom operators needs no others.
