@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from latebind.adopt import new
-from latebind.adopt.new import check_name, find_own_target, project_files, provider_files
+from latebind.adopt.new import check_name, find_own_target, operators_files, project_files, provider_files
 from latebind.backend.targets import host_rid
 from latebind.config.file import load, tables_of
 from latebind.config.schema import SCHEMA_ID
@@ -95,6 +95,19 @@ def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere
 
     packed = latebind("-C", project, "pack", "--target", "linux-x64")
     assert_refused(packed, "The headers of ONNX Runtime 1.23 or newer are not in native/include")
+
+
+@pytest.mark.builds
+def test_new_custom_operators_say_what_they_need_and_may_choose_their_module(latebind, tmp_path):
+    words = ("new", "acme-ops", "--kind", "custom-op", "--module-name", "acme")
+    printed = assert_success(latebind("-C", tmp_path, *words, env={"PATH": "", "XDG_CACHE_HOME": str(tmp_path)}))
+    assert "latebind headers onnxruntime 1.23" in printed
+    project = tmp_path / "acme-ops"
+    config = load(project / "latebind.toml")
+    assert (config.wheel_name("acme"), config.packages["acme"].nuget.id) == ("acme-ops", "AcmeOps")
+    assert "def get_library_path" in (project / "python/src/acme/__init__.py").read_text("utf-8")
+    packed = latebind("-C", project, "pack", "--target", "linux-x64")
+    assert_refused(packed, "The headers of ONNX Runtime are not in native/include")
 
 
 def test_without_zig_a_project_is_for_this_machine_and_its_compiler(monkeypatch, tmp_path):
@@ -185,14 +198,25 @@ def test_a_folder_with_files_is_left_as_it_is(latebind, tmp_path):
 @pytest.mark.builds
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(("--language", "cpp"), "c++"), (("--kind", "ep", "--language", "c++"), "--kind ep has no template for C++")],
+    [
+        (("--language", "cpp"), "c++"),
+        (("--kind", "ep", "--language", "c++"), "--kind ep has no template for C++"),
+        (("--kind", "custom-op", "--language", "c"), "--kind custom-op has no template for C"),
+    ],
 )
 def test_a_language_that_no_project_is_made_in_is_refused(latebind, tmp_path, options, message):
     assert_refused(latebind("-C", tmp_path, "new", "demo", *options), message)
     assert not (tmp_path / "demo").exists()
 
 
-@pytest.mark.parametrize("write", [project_files, lambda name, _language, author: provider_files(name, author)])
+@pytest.mark.parametrize(
+    "write",
+    [
+        project_files,
+        lambda name, _language, author: provider_files(name, author),
+        lambda name, _language, author: operators_files(name, author),
+    ],
+)
 def test_the_changelog_has_a_section_for_the_first_release(write):
     files = write("demo", "c", "Acme")
     version = (tables_of(files["latebind.toml"]) or {})["project"]["version"]

@@ -1,4 +1,4 @@
-"""The page about custom operators: its project is made, and its code registered in the oldest and newest runtimes."""
+"""`latebind new --kind custom-op` and the page about it: the code is registered in the oldest and newest runtimes."""
 
 import base64
 import re
@@ -9,16 +9,18 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from latebind.adopt.new import operators_files
 from latebind.tables.messages import find_section
 from tests.conftest import ROOT
-from tests.examples.conftest import packed_audited_verified
+from tests.examples.conftest import run
 from tests.support.running import run_checked, run_program
 
 pytestmark = pytest.mark.slow
 
 PAGE = (ROOT / "docs/howto/custom-operators.md").read_text("utf-8")
-FILES = dict(re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', PAGE, re.DOTALL))
-FLOOR, OPS = FILES["native/ort_floor.h"], FILES["native/ops.cc"]
+SHOWN = re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', PAGE, re.DOTALL)
+FILES = operators_files("demo", "Someone")
+FLOOR, OPS = FILES["native/ort_floor.h"], FILES["native/demo.cc"]
 OLDEST, OLD, NEWEST = "1.16.3", "1.19.2", ""
 RUN = """\
 import base64, sys
@@ -96,20 +98,26 @@ def refused(python, library, model=DOUBLES):
     return ended.stdout + ended.stderr
 
 
-def test_the_project_of_the_page_is_packed_audited_and_verified(installed_latebind, tmp_path, official_header, pythons):
-    project = tmp_path / "project"
-    for name, text in FILES.items():
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text(text, "utf-8")
-    shutil.copytree(official_header.parent, project / "native/include")
-    packed_audited_verified(installed_latebind, project, ["onnxruntime"])
-    library = next((project / "stage").rglob("libops.so"))
+@pytest.mark.parametrize(("name", "text"), SHOWN, ids=range(len(SHOWN)))
+def test_what_the_page_shows_is_in_the_project(name, text):
+    assert text in FILES[name]
+
+
+def test_a_new_project_is_packed_audited_and_verified(installed_latebind, tmp_path, official_header, pythons):
+    project = tmp_path / "demo"
+    run(installed_latebind, "-C", tmp_path, "new", "demo", "--kind", "custom-op")
+    shutil.copytree(official_header.parent, project / "native/include", dirs_exist_ok=True)
+    run(installed_latebind, "-C", project, "pack", "--target", "linux-x64,win-x64,osx-arm64")
+    assert " 0 errors, 0 warnings" in run(installed_latebind, "-C", project, "audit").stdout
+    verified = run(installed_latebind, "-C", project, "verify", "--target", "linux-x64", "-k", "wheel").stdout
+    assert " passed, 0 failed, 0 not run" in verified
+    library = project / "stage/linux-x64/demo/lib/libdemo.so"
     for python in (pythons[OLD], pythons[NEWEST]):  # zig's C++ library is in it, another one in the runtime
         assert doubles(python, library)
         assert "factor" in refused(python, library, LACKS)
 
 
-def test_the_code_of_the_page_runs_with_1_16_as_well(compiled, pythons):
+def test_the_code_runs_with_1_16_as_well(compiled, pythons):
     header = FLOOR.replace("ORT_API_VERSION 19", "ORT_API_VERSION 16")
     assert header != FLOOR
     library = compiled(header)

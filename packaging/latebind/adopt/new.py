@@ -1,4 +1,4 @@
-"""Makes a new project: a library that binds ONNX Runtime late or an execution provider, and what verifies it."""
+"""Makes a new project: a library that binds ONNX Runtime late or that it loads, and what verifies it."""
 
 from __future__ import annotations
 
@@ -138,6 +138,27 @@ def provider_files(name: str, author: str) -> dict[str, str]:
     return _render_files(templates, name, author, id=module.strip("_").replace("_", "-"), camel=_camel(name))
 
 
+def operators_files(name: str, author: str, module: str = "") -> dict[str, str]:
+    """Every file of a new library of custom operators, like project_files(). The example custom-op is made with it."""
+    module = module or module_name(name)
+    templates = {
+        "CONTRIBUTING.md": "operators/CONTRIBUTING.md.j2",
+        "README.md": "operators/README.md.j2",
+        "latebind.toml": "operators/latebind.toml.j2",
+        "native/CMakeLists.txt": "operators/CMakeLists.txt.j2",
+        f"native/{module}.cc": "operators/operators.cc.j2",
+        "native/ort_floor.h": "operators/ort_floor.h.j2",
+        "python/pyproject.toml": "new/pyproject.toml.j2",
+        f"python/src/{module}/__init__.py": "operators/package.py.j2",
+        "verify/data.py": "operators/data.py.j2",
+        "verify/smoke.py": "operators/smoke.py.j2",
+    }
+    floor = preset("onnxruntime").floor.partition(".")[2]
+    values = {"module": module, "camel": _camel(name), "floor": floor, "is_on_index": not find_commit()}
+    files = _render_files(templates, name, author, **values)
+    return {**files, f"python/src/{module}/py.typed": ""}
+
+
 def _render_files(templates: dict[str, str], name: str, author: str, **values: object) -> dict[str, str]:
     common = {
         "name": name,
@@ -156,20 +177,22 @@ def _camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[-._]+", name))
 
 
-_LANGUAGES = {"library": ("c", "c++"), "ep": ("c",)}
+_LANGUAGES = {"library": ("c", "c++"), "ep": ("c",), "custom-op": ("c++",)}
+"""Of each kind, the default first."""
 _WRITERS: Mapping[str, Callable[[str, str, str, str], dict[str, str]]] = {
     "library": lambda name, language, author, module: project_files(name, language, author, module, find_own_target()),
     "ep": lambda name, _language, author, _module: provider_files(name, author),
+    "custom-op": lambda name, _language, author, module: operators_files(name, author, module),
 }
 """The files of a project of each kind, from its name, its language, its author and its import name."""
-_CHOOSING = frozenset({"library"})
+_CHOOSING = frozenset({"library", "custom-op"})
 """The kinds of projects that choose their import name."""
 
 
-def make_project(folder: Path, language: str, kind: str = "library", module: str = "") -> list[str]:
+def make_project(folder: Path, language: str = "", kind: str = "library", module: str = "") -> list[str]:
     """Write a new project, named after its folder, and return the paths of its files in it.
 
-    `module` is the name with which Python imports it; by default it follows from the project's.
+    `language` is by default the kind's own. `module`, with which Python imports it, follows from the project's name.
 
     Raises InputError for a name that no package can have, a folder that exists and is not empty, and an execution
     provider in C++ or with an import name of its own.
@@ -177,6 +200,7 @@ def make_project(folder: Path, language: str, kind: str = "library", module: str
     check_name(folder.name)
     if module:
         _check_module(module, kind)
+    language = language or _LANGUAGES[kind][0]
     if language not in _LANGUAGES[kind]:
         raise InputError(f"--kind {kind} has no template for {language.upper()}", advice="Leave out --language.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

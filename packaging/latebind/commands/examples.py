@@ -7,6 +7,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind new demo", "a C library with a wheel and a NuGet package"),
         ("latebind new demo --language c++", "the same in C++"),
         ("latebind new demo --kind ep", "an execution provider for ONNX Runtime"),
+        ("latebind new demo --kind custom-op", "custom operators for ONNX Runtime"),
     ),
     "adopt": (
         ("latebind adopt", "show what links the runtime of the project here, and what to change"),

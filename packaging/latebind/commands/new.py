@@ -25,8 +25,16 @@ next:
   latebind audit     # check every file in the packages
   latebind verify    # register the provider in clean environments and run a model
 """
-_NEXT = {"library": _NEXT_LIBRARY, "ep": _NEXT_PROVIDER}
-_WITH_HEADERS = frozenset({"ep"})
+_NEXT_OPERATORS = """Created {folder}/ with {files}: custom operators for {runtime}
+
+next:
+  cd {folder}
+{headers}  latebind pack      # build it; wheel, sdist and NuGet package in dist/
+  latebind audit     # check every file in the packages
+  latebind verify    # register the library in clean environments and run a model
+"""
+_NEXT = {"library": _NEXT_LIBRARY, "ep": _NEXT_PROVIDER, "custom-op": _NEXT_OPERATORS}
+_WITH_HEADERS = frozenset({"ep", "custom-op"})
 """The kinds of projects that are compiled with the runtime's official headers."""
 
 
@@ -36,7 +44,10 @@ def declare_new(add: Add) -> None:
     add_format(new)
     new.add_argument("folder", type=Path, metavar="NAME", help="name of the project, or a path that ends with it")
     new.add_argument(
-        "--kind", choices=("library", "ep"), default="library", help="ep: an execution provider in C (default: library)"
+        "--kind",
+        choices=("library", "ep", "custom-op"),
+        default="library",
+        help="ep: an execution provider in C; custom-op: custom operators in C++ (default: library)",
     )
     new.add_argument(
         "--module-name",
@@ -53,8 +64,8 @@ def declare_new(add: Add) -> None:
     new.add_argument(
         "--language",
         choices=("c", "c++"),
-        default="c",
-        help="language of the library (default: c); an execution provider is in C",
+        default="",
+        help="language of the library (default: c)",
     )
 
 
@@ -72,12 +83,12 @@ def _new(arguments: argparse.Namespace) -> int:
         return 0
     title = f"{preset(arguments.runtime).title} {preset(arguments.runtime).floor} or newer"
     shown = {"folder": folder.as_posix(), "files": plural(len(files), "file"), "headers": missing, "oldest": EP_FLOOR}
-    print(_NEXT[arguments.kind].format(language=arguments.language.upper(), runtime=title, **shown), end="")
+    print(_NEXT[arguments.kind].format(language=(arguments.language or "c").upper(), runtime=title, **shown), end="")
     return 0
 
 
 def _add_headers(include: Path) -> str:
-    """Put the headers that an execution provider is compiled with into a folder; the command for later without them."""
+    """Put the headers that a plugin is compiled with into a folder; the command for later without them."""
     from latebind.config.plugin import EP_FLOOR, EP_RUNTIME
     from latebind.headers import get_headers, write_headers
     from latebind.tables.presets import preset
