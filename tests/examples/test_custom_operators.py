@@ -34,10 +34,10 @@ PLAIN = "#define ORT_API_MANUAL_INIT\n#include <onnxruntime_cxx_api.h>\n"
 """What a library includes that asks for the version of its headers."""
 
 
-def make_model(**attributes):
-    """One node of demo::Scale, which every runtime reads, as an argument."""
+def make_model(name="Scale", **attributes):
+    """One node of demo::Scale or another one, which every runtime reads, as an argument."""
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
-    node = helper.make_node("Scale", ["x"], ["y"], domain="demo", **attributes)
+    node = helper.make_node(name, ["x"], ["y"], domain="demo", **attributes)
     domains = [helper.make_opsetid("", 15), helper.make_opsetid("demo", 1)]
     made = helper.make_model(helper.make_graph([node], "g", ends[:1], ends[1:]), opset_imports=domains, ir_version=8)
     onnx.checker.check_model(made)
@@ -126,6 +126,29 @@ def test_the_code_runs_with_1_16_as_well(compiled, pythons):
         assert "factor" in refused(python, library, LACKS)
 
 
+LITE = re.search(r"```cpp\n(static Ort::Status Twice.*?)```", PAGE, re.DOTALL)[1]
+LITE_OP = """static const std::unique_ptr<Ort::Custom::OrtLiteCustomOp> lite{
+        Ort::Custom::CreateLiteCustomOp("Twice", "CPUExecutionProvider", Twice)};
+    domain.Add(lite.get());"""
+
+
+def test_a_function_that_returns_a_status_is_an_operator_as_well(compiled, pythons):
+    changes = (
+        ("#include <string>", "#include <memory>\n#include <string>\n#include <onnxruntime_lite_custom_op.h>"),
+        ("static OrtStatus* Refuse", f"{LITE}\nstatic OrtStatus* Refuse"),
+        ("domain.Add(&op);", f"domain.Add(&op);\n    {LITE_OP}"),
+    )
+    library = compiled(FLOOR, *changes)
+    for python in (pythons[OLD], pythons[NEWEST]):
+        assert doubles(python, library)
+        assert run_checked(python, "-c", RUN, library, make_model("Twice")).strip() == "[2.0, 2.0]"
+
+
+def test_another_header_before_the_floor_is_an_error_of_the_compiler(compiled):
+    with pytest.raises(AssertionError, match=r"include ort_floor\.h before any header of ONNX Runtime"):
+        compiled(FLOOR, ('#include "ort_floor.h"', '#include <onnxruntime_cxx_api.h>\n#include "ort_floor.h"'))
+
+
 def test_an_older_runtime_than_the_floor_is_named(compiled, pythons):
     said = refused(pythons[OLDEST], compiled(FLOOR))
     assert "demo needs ONNX Runtime 1.19 or newer; this is 1.16.3" in said
@@ -155,4 +178,4 @@ def test_headers_that_call_the_runtime_themselves_fail_in_python(compiled, pytho
     assert (audited.returncode, "LB810" in audited.stdout) == (1, True)
     advised = run_checked(sys.executable, "-m", "latebind", "adopt", library)
     assert "exports RegisterCustomOps" in advised
-    assert "ORT_API_MANUAL_INIT" in advised
+    assert "ort_floor.h" in advised

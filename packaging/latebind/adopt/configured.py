@@ -132,7 +132,9 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
         bundled=tuple(_list_bundled(tree, root)),
         downloads=downloads,
         asked=dict(_list_asked(calls)),
-        outside=tuple(sorted(str(path) for path in paths if not {root, scratch} & {*path.parents})),
+        outside=tuple(
+            sorted(str(path) for path in paths if not {root, scratch, cmake_dir().resolve()} & {*path.parents})
+        ),
     )
 
 

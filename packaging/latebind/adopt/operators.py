@@ -11,7 +11,7 @@ from latebind.config.file import FILE_NAME
 from latebind.config.project import read_project
 from latebind.errors import BuildError, ToolError
 from latebind.native.builds import stage_targets
-from latebind.text import DOCS
+from latebind.text import PASSED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,4 @@ def try_operators(copy: Path, scratch: Path) -> str:
 def advise_operators(places: Sequence[str] = ()) -> str:
     """What to change by hand."""
     where = f" ({', '.join(places)})" if places else ""
-    return (
-        f"next: in C++, define {_MACRO}, and begin {OPERATORS}() with Ort::InitApi(ort), where ort is "
-        f"base->GetApi(VERSION) and not null; then link nothing{where}: {DOCS}/howto/custom-operators.md"
-    )
+    return f"next: link nothing{where}. {PASSED}"

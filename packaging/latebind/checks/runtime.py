@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 from latebind.checks.policy import TWINS, BindingPolicy, find_rules
 from latebind.checks.supplier import list_suppliers, suppliers
-from latebind.text import DOCS, human_size, plural
+from latebind.text import DOCS, PASSED, human_size, plural
 from loadcheck.api import ARCHIVES, Hit, Hits, Policy, Skip, check, fits_any, links, own_name, requirement_rows, some
 from loadcheck.facts import GRAFTED, PROVIDER_ENTRY, Contents, File, platforms
 
@@ -308,10 +308,7 @@ def _passed(file: File, runtime: RuntimePreset) -> str:
     if runtime.name == "onnxruntime" and any(
         export.name == _OF_OPERATORS for image in file.images for export in image.exports
     ):
-        return (
-            f", and call the functions of the OrtApiBase that {_OF_OPERATORS}() gets: those of the host. "
-            "In C++, define ORT_API_MANUAL_INIT and call Ort::InitApi() there."
-        )
+        return f". {PASSED}"
     return ""
 
 

@@ -8,7 +8,7 @@ import textwrap
 from pathlib import PurePosixPath
 
 from latebind.config.config import Config
-from latebind.text import DOCS, shell_word
+from latebind.text import PASSED, shell_word
 
 _RUNTIME_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*\n?[^\n]*\b_?OrtGetApiBase", re.IGNORECASE)
 _HEADER_WANTED = re.compile(
@@ -42,17 +42,8 @@ def provider_advice(output: str) -> str:
 
 
 def operators_advice(output: str) -> str:
-    """What to do when the link of a library of custom operators lacks the runtime's entry symbol; "" for other errors.
-
-    The C++ headers call it in each file that doesn't define a macro.
-    """
-    if not _RUNTIME_WANTED.search(output):
-        return ""
-    return (
-        "ONNX Runtime passes its functions to RegisterCustomOps(), and its library links no runtime. Define "
-        "ORT_API_MANUAL_INIT before each #include of onnxruntime_cxx_api.h, or with target_compile_definitions(), and "
-        f"call Ort::InitApi() there: {DOCS}/howto/custom-operators.md"
-    )
+    """What to do when a library of custom operators lacks the runtime's entry symbol; "" for other errors."""
+    return f"Link nothing of it. {PASSED}" if _RUNTIME_WANTED.search(output) else ""
 
 
 def find_refused(output: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from latebind.tables.hosts import Host, hosts
 from latebind.tables.presets import preset
-from latebind.text import plural
+from latebind.text import PASSED, plural
 from loadcheck.api import Hit, Hits, check, fits_any, some
 from loadcheck.facts import list_offered_exports, native_place, parse_python, readable_nuspec
 
@@ -266,8 +266,7 @@ def destructors_left(file: File, image: Image) -> Hits:
     because="A library that needs OrtGetApiBase does not load in Python. One that binds the runtime late may call "
     "another copy than the one whose data it gets.",
     example="libops.so exports RegisterCustomOps, and needs OrtGetApiBase",
-    fix="Call the functions of the OrtApiBase that RegisterCustomOps() gets. In C++, define ORT_API_MANUAL_INIT, and "
-    "call Ort::InitApi() there, unless GetApi() gives null. Then link neither the runtime nor its stub.",
+    fix=f"{PASSED}. Link neither the runtime nor its stub.",
 )
 def runtime_sought(file: File, image: Image) -> Hits:
     """ONNX Runtime passes its functions to RegisterCustomOps(), so a library of custom operators needs no others.
