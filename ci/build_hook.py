@@ -9,6 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # hatchling requires it there
+
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
@@ -21,12 +26,14 @@ class LoaderHeaders(BuildHookInterface[Any]):
         return Path(self.root, "ci", "gen", "loader_headers.py").is_file()
 
     def dependencies(self) -> list[str]:
-        """What the generator imports and runs: latebind's own requirements, and clang-format."""
+        """What the generator imports and runs: the requirements of latebind and of loadcheck, and clang-format."""
         if not self.is_checkout:
             return []
-        project = self.metadata.config
-        needed = [*project["project"]["dependencies"], *project["dependency-groups"]["headers"]]
-        return [requirement for requirement in needed if not requirement.startswith("loadcheck")]
+        own = self.metadata.config
+        loadcheck = tomllib.loads(Path(self.root, "loadcheck", "pyproject.toml").read_text("utf-8"))
+        needed = [*own["project"]["dependencies"], *loadcheck["project"]["dependencies"]]
+        needed = [requirement for requirement in dict.fromkeys(needed) if not requirement.startswith("loadcheck")]
+        return [*needed, *own["dependency-groups"]["headers"]]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002  # hatchling's names
         """Write the headers before they are collected."""
