@@ -9,12 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # hatchling requires it there
-
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.core import ProjectMetadata
 
 
 class LoaderHeaders(BuildHookInterface[Any]):
@@ -30,7 +26,7 @@ class LoaderHeaders(BuildHookInterface[Any]):
         if not self.is_checkout:
             return []
         own = self.metadata.config
-        loadcheck = tomllib.loads(Path(self.root, "loadcheck", "pyproject.toml").read_text("utf-8"))
+        loadcheck = ProjectMetadata(str(Path(self.root, "loadcheck")), None).config
         needed = [*own["project"]["dependencies"], *loadcheck["project"]["dependencies"]]
         needed = [requirement for requirement in dict.fromkeys(needed) if not requirement.startswith("loadcheck")]
         return [*needed, *own["dependency-groups"]["headers"]]
