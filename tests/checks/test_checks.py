@@ -38,8 +38,8 @@ def test_every_binary_check_has_a_bad_subject_in_each_format_that_it_applies_to(
     assert expected - {case.code for case in part.CASES} == set()
 
 
-def test_one_check_of_late_binding_judges_packages_of_others():
-    assert {check.code for check in CHECKS if len(check.profiles) == len(get_args(Profile))} == {"LB102"}
+def test_two_checks_of_late_binding_judge_packages_of_others():
+    assert {check.code for check in CHECKS if len(check.profiles) == len(get_args(Profile))} == {"LB102", "LB810"}
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.code)

@@ -265,6 +265,7 @@ def destructors_left(file: File, image: Image) -> Hits:
     seeks_markers=lambda _policy: [preset(_RUNTIME).environment],
     because="A library that needs OrtGetApiBase does not load in Python. One that binds the runtime late may call "
     "another copy than the one whose data it gets.",
+    formats=("elf",),
     example="libops.so exports RegisterCustomOps, and needs OrtGetApiBase",
     fix=f"{PASSED}. Link neither the runtime nor its stub.",
 )
