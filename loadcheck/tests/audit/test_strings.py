@@ -29,5 +29,17 @@ def test_a_file_whose_sections_are_unknown_is_searched_as_a_whole(bench, cut):
     assert list_text_ranges(data) == [(0, len(data))]
 
 
+@pytest.mark.parametrize("place", [1 << 40, (1 << 64) - 1])
+def test_a_section_that_is_said_to_be_outside_of_the_file_ends_with_it(bench, place):
+    data = bytearray(bench.good())
+    file = ElfFile(bytes(data))
+    table, entry = file.unpack("Q", 40)[0], file.unpack("H", 58)[0]
+    index = next(number for number, section in enumerate(file.sections) if section.name == b".text")
+    where = table + entry * index + 24  # its offset in the file
+    data[where : where + 8] = place.to_bytes(8, "little")
+    assert all(0 <= start < end <= len(data) for start, end in list_text_ranges(bytes(data)))
+    assert find_markers(bytes(data), "elf", ("no such text",)) == ()
+
+
 def test_a_file_of_another_format_is_searched_as_a_whole(bench):
     assert list_text_ranges(bench.dll()) == [(0, len(bench.dll()))]

@@ -97,7 +97,7 @@ def list_outside_code(data: Data) -> list[tuple[int, int]]:
     ranges, start = [], 0
     for section in sorted(ElfFile(data).sections, key=lambda section: section.offset):
         if section.flags & _SHF_EXECINSTR and section.kind != _SHT_NOBITS:
-            ranges.append((start, section.offset))
+            ranges.append((start, min(section.offset, len(data))))  # a damaged header may name any place
             start = max(start, section.offset + section.size)
     return [(first, last) for first, last in [*ranges, (start, len(data))] if first < last]
 
