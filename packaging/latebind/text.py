@@ -38,13 +38,6 @@ _EXCEPTIONS = (
 )
 """The line that names an uncaught exception, as each of them prints it."""
 
-PASSED = (
-    "ONNX Runtime passes its functions to RegisterCustomOps(). In C++, include an ort_floor.h with your oldest version "
-    "in place of the C++ headers, call Ort::InitApi() with what GetApi() gives, and return an error where that is "
-    f"null: {DOCS}/howto/custom-operators.md"
-)
-"""How a library of custom operators gets the runtime's functions."""
-
 
 def ending(status: int) -> str:
     """How a process ended: `ended with status 1`, `ended by SIGSEGV (11)`, `ended by an access violation (0xC0000005)`.

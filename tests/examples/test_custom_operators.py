@@ -13,7 +13,7 @@ from latebind.adopt.new import operators_files
 from latebind.tables.messages import find_section
 from tests.conftest import ROOT
 from tests.examples.conftest import run
-from tests.support.running import run_checked, run_program
+from tests.support.running import make_environment, run_checked, run_program
 
 pytestmark = pytest.mark.slow
 
@@ -51,18 +51,13 @@ DOUBLES, LACKS = make_model(factor=2.0), make_model()
 def pythons(tmp_path_factory):
     """A Python with each runtime."""
 
-    def make(version):
-        folder = tmp_path_factory.mktemp("python")
-        python = folder / "bin/python"
-        run_checked(sys.executable, "-m", "uv", "venv", "-q", "--python", sys.executable, folder)
-        wanted = f"onnxruntime=={version}" if version else "onnxruntime"
-        numpy = "numpy<2" if version == OLDEST else "numpy"
-        ended = run_program(sys.executable, "-m", "uv", "pip", "install", "-q", "--python", python, wanted, numpy)
-        if ended.returncode:
-            pytest.skip(f"not run: the package index cannot be reached: {ended.stderr[-200:]}")
-        return python
-
-    return {version: make(version) for version in (OLDEST, OLD, NEWEST)}
+    wanted = {
+        OLDEST: (f"onnxruntime=={OLDEST}", "numpy<2"),
+        OLD: (f"onnxruntime=={OLD}", "numpy"),
+        NEWEST: ("onnxruntime", "numpy"),
+    }
+    folder = tmp_path_factory.mktemp("pythons")
+    return {version: make_environment(folder / (version or "newest"), *names) for version, names in wanted.items()}
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from latebind.backend.targets import host_rid
-from latebind.tables.messages import find_section
+from tests.support.messages import hold_section
 from tests.support.needs import require_mounts, require_programs, runtime_folder, zig
 from tests.support.running import make_environment, run_checked, run_program
 
@@ -16,13 +16,6 @@ pytestmark = [pytest.mark.builds, pytest.mark.skipif(host_rid() != "linux-x64", 
 ENTRY = "int DllMainCRTStartup(void *m, int r, void *x) { return 1; }\n"
 """So that a DLL needs no C library."""
 LOADS = "import ctypes, sys; [ctypes.CDLL(name) for name in sys.argv[1:]]"
-
-
-def hold_section(message, title):
-    section = find_section(message)
-    assert section is not None, message
-    assert section.title.startswith(title), message
-    return section
 
 
 def say(text, folder, name, *flags, by=("cc",)):

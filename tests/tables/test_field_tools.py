@@ -11,7 +11,7 @@ import pytest
 
 from latebind.backend.targets import host_rid
 from latebind.compilers.dotnet import own_framework
-from latebind.tables.messages import find_section
+from tests.support.messages import hold_section
 from tests.support.needs import dotnet_environment, require_programs
 from tests.support.npm_tools import install
 from tests.support.running import make_environment, run_checked, run_program
@@ -36,13 +36,6 @@ GET_API = (
     "print(bool(get(int(sys.argv[2]))))\n"
 )
 TWO = "import ctypes, sys\nfor name in sys.argv[1:]:\n    ctypes.CDLL('./' + name).omp_get_max_threads()\n"
-
-
-def hold_section(message, title):
-    section = find_section(message)
-    assert section is not None, message
-    assert section.title.startswith(title), message
-    return section
 
 
 def say_as_shown(command, python, folder):

@@ -5,17 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from latebind.tables.messages import find_section
+from tests.support.messages import hold_section
 from tests.support.needs import require_programs
 from tests.support.running import run_checked, run_program
 
 pytestmark = pytest.mark.libraries
 OPENS = "import ctypes; ctypes.CDLL('./libext.so', mode=2)"
-
-
-def find_title(message):
-    section = find_section(message)
-    return section.title if section else message
 
 
 @pytest.fixture
@@ -33,7 +28,7 @@ def test_an_extension_is_imported_after_torch(lib, tmp_path):
     )
     alone = run_program(sys.executable, "-c", OPENS, cwd=tmp_path)
     assert "libc10.so: cannot open shared object file" in alone.stderr
-    assert find_title(alone.stderr).startswith("undefined symbol: _ZN3c10")
+    hold_section(alone.stderr, "undefined symbol: _ZN3c10")
     run_checked(sys.executable, "-c", f"import torch; {OPENS}", cwd=tmp_path)
 
 
@@ -43,7 +38,7 @@ def test_an_extension_of_another_torch_names_the_function_that_is_gone(lib, tmp_
     (tmp_path / "ext.c").write_text(f"void {symbol}(void);\nvoid f(void) {{ {symbol}(); }}\n", encoding="utf-8")
     run_checked("cc", "-shared", "-fPIC", "ext.c", "-o", "libext.so", f"-L{lib}", "-lc10", cwd=tmp_path)
     refused = run_program(sys.executable, "-c", f"import torch; {OPENS}", cwd=tmp_path)
-    assert find_title(refused.stderr).startswith("undefined symbol: _ZN3c10")
+    hold_section(refused.stderr, "undefined symbol: _ZN3c10")
 
 
 def test_a_second_copy_of_an_extension_is_refused_and_one_is_not(lib, tmp_path):
@@ -55,6 +50,6 @@ def test_a_second_copy_of_an_extension_is_refused_and_one_is_not(lib, tmp_path):
     (tmp_path / "two.so").write_bytes((tmp_path / "one.so").read_bytes())
     loads = "import sys, torch\nfor name in sys.argv[1:]:\n    torch.ops.load_library(name)\n"
     refused = run_program(sys.executable, "-c", loads, "one.so", "two.so", cwd=tmp_path)
-    assert find_title(refused.stderr).startswith("Only a single TORCH_LIBRARY")
+    hold_section(refused.stderr, "Only a single TORCH_LIBRARY")
     assert "two.so" in refused.stderr
     run_checked(sys.executable, "-c", loads, "one.so", "one.so", cwd=tmp_path)

@@ -241,9 +241,7 @@ def _adopt_wheel(
     """Look at a project's wheel, and try what makes it bind late."""
     product = read_product(built.wheel, described)
     chosen = product.runtimes or product.bound
-    if not chosen or chosen[0].name not in presets():
-        return _describe_product(product, built.wheel.name)
-    if product.operators:
+    if not chosen or chosen[0].name not in presets() or product.operators:
         return _describe_product(product, built.wheel.name)
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)

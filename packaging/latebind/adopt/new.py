@@ -139,7 +139,7 @@ def provider_files(name: str, author: str) -> dict[str, str]:
 
 
 def operators_files(name: str, author: str, module: str = "") -> dict[str, str]:
-    """Every file of a new library of custom operators, like project_files(). The example custom-op is made with it."""
+    """Every file of a new library of custom operators, like project_files()."""
     module = module or module_name(name)
     templates = {
         "CONTRIBUTING.md": "operators/CONTRIBUTING.md.j2",

@@ -9,6 +9,7 @@ from packaging.utils import canonicalize_name
 
 from latebind.checks.policy import BindingPolicy
 from latebind.config.described import libraries
+from latebind.tables.hosts import OPERATORS_ENTRY
 from latebind.tables.presets import presets
 from loadcheck.api import Choice, audit_paths, fits_any, requirement_rows
 from loadcheck.facts import find_kind, is_glibc, kind_of, platforms, read_package
@@ -26,8 +27,6 @@ _STUB = "LATEBIND_RECORD"
 HELD = ("LB101", "LB102", "LB103", "LB104", "LB105")
 """The checks that find a runtime which is linked or contained."""
 _UNDEFINED = "LB106"
-OPERATORS = "RegisterCustomOps"
-"""What a library of custom operators exports, and ONNX Runtime calls with its own functions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +66,7 @@ class Product:
     @property
     def registering(self) -> tuple[str, ...]:
         """The libraries of custom operators."""
-        return tuple(file for file, exports in self.exports.items() if OPERATORS in exports)
+        return tuple(file for file, exports in self.exports.items() if OPERATORS_ENTRY in exports)
 
     @property
     def others_bound(self) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from packaging.utils import canonicalize_name
 
 from latebind.checks.policy import TWINS, BindingPolicy, find_rules
 from latebind.checks.supplier import list_suppliers, suppliers
-from latebind.text import DOCS, PASSED, human_size, plural
+from latebind.tables.hosts import OPERATORS_ADVICE, OPERATORS_ENTRY
+from latebind.text import DOCS, human_size, plural
 from loadcheck.api import ARCHIVES, Hit, Hits, Policy, Skip, check, fits_any, links, own_name, requirement_rows, some
 from loadcheck.facts import GRAFTED, PROVIDER_ENTRY, Contents, File, platforms
 
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 ORT_EXCEPTION = "N3Ort9ExceptionE"
 """The name of Ort::Exception's type in a library that throws it or catches it, in the Itanium C++ ABI."""
 _THROWS, _CATCHES = "__cxa_throw", "__cxa_begin_catch"
-_OF_OPERATORS = "RegisterCustomOps"
-"""What a library of custom operators exports, and ONNX Runtime calls with its own OrtApiBase."""
-_OF_HOSTS = ("CreateEpFactories", _OF_OPERATORS, "PyInit_", "JNI_", "Java_", "napi_")
+_OF_HOSTS = ("CreateEpFactories", OPERATORS_ENTRY, "PyInit_", "JNI_", "Java_", "napi_")
 """Functions that a host calls which has bound the runtime, or in which a binding's own code catches."""
 
 _OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|d[al])")
@@ -306,9 +305,9 @@ def _passed(file: File, runtime: RuntimePreset) -> str:
             "define ORT_API_MANUAL_INIT, and call Ort::InitApi(ort_api) in that function."
         )
     if runtime.name == "onnxruntime" and any(
-        export.name == _OF_OPERATORS for image in file.images for export in image.exports
+        export.name == OPERATORS_ENTRY for image in file.images for export in image.exports
     ):
-        return f". {PASSED}"
+        return f". {OPERATORS_ADVICE}"
     return ""
 
 

@@ -8,7 +8,8 @@ import textwrap
 from pathlib import PurePosixPath
 
 from latebind.config.config import Config
-from latebind.text import PASSED, shell_word
+from latebind.tables.hosts import OPERATORS_ADVICE
+from latebind.text import shell_word
 
 _RUNTIME_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*\n?[^\n]*\b_?OrtGetApiBase", re.IGNORECASE)
 _HEADER_WANTED = re.compile(
@@ -43,7 +44,7 @@ def provider_advice(output: str) -> str:
 
 def operators_advice(output: str) -> str:
     """What to do when a library of custom operators lacks the runtime's entry symbol; "" for other errors."""
-    return f"Link nothing of it. {PASSED}" if _RUNTIME_WANTED.search(output) else ""
+    return f"Link nothing of it. {OPERATORS_ADVICE}" if _RUNTIME_WANTED.search(output) else ""
 
 
 def find_refused(output: str) -> str:

@@ -37,6 +37,7 @@ from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.resources import cmake_dir
 from latebind.system.run import run
+from latebind.tables.hosts import OPERATORS_ENTRY
 from loadcheck.facts import module_abi
 
 Variant = Literal["", "debug", "versioned"]
@@ -48,8 +49,6 @@ _UNLINK = (
     "it at run time. For code that calls the functions directly, write drop_in = true below [[runtime]]: then a stub "
     "takes the runtime's place when the library is linked."
 )
-_OPERATORS = "RegisterCustomOps"
-"""What a library of custom operators exports: ONNX Runtime passes its functions to it."""
 _LAST_OUTPUT = 64 * 1024
 
 
@@ -173,7 +172,7 @@ class NativeBuild:
         output, source = error.ended.output, self.config.document.native.source
         links = self._list_mistaken_links(tree) if "--build" in error.ended.argv else []
         is_provider = any(package.ep for package in self.config.packages.values())
-        has_operators = any(_OPERATORS in package.exports for package in self.config.packages.values())
+        has_operators = any(OPERATORS_ENTRY in package.exports for package in self.config.packages.values())
         advice = [
             explain_full_disk(self.build.folder),
             _UNLINK if links and not has_operators else "",

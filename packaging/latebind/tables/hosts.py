@@ -10,7 +10,17 @@ from pathlib import Path
 
 import msgspec
 
+from latebind.text import DOCS
+
 _LETTERS = "{letters}"
+OPERATORS_ENTRY = "RegisterCustomOps"
+"""What a library of custom operators exports, and ONNX Runtime calls with its own functions."""
+OPERATORS_ADVICE = (
+    f"ONNX Runtime passes its functions to {OPERATORS_ENTRY}(). In C++, include an ort_floor.h with your oldest "
+    "version in place of the C++ headers, call Ort::InitApi() with what GetApi() gives, and return an error where "
+    f"that is null: {DOCS}/howto/custom-operators.md"
+)
+"""How a library of custom operators gets the runtime's functions."""
 
 
 class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from loadcheck.binary.elf import list_outside_code, read_elf
@@ -73,12 +74,10 @@ def is_managed(head: bytes) -> bool:
 
 def list_text_ranges(data: Data) -> list[tuple[int, int]]:
     """The ranges of a file that may hold text: in an ELF file, whatever no section header calls instructions."""
-    if sniff(data[:PEEK]) != "elf":
-        return [(0, len(data))]
-    try:
-        return list_outside_code(data)
-    except (struct.error, ValueError, InputError):
-        return [(0, len(data))]
+    if sniff(data[:PEEK]) == "elf":
+        with suppress(struct.error, ValueError, InputError):
+            return list_outside_code(data)
+    return [(0, len(data))]
 
 
 def read_images(data: Data, name: str) -> tuple[Image, ...]:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from latebind.tables.hosts import Host, hosts
+from latebind.tables.hosts import OPERATORS_ADVICE, OPERATORS_ENTRY, Host, hosts
 from latebind.tables.presets import preset
-from latebind.text import PASSED, plural
+from latebind.text import plural
 from loadcheck.api import Hit, Hits, check, fits_any, some
 from loadcheck.facts import list_offered_exports, native_place, parse_python, readable_nuspec
 
@@ -27,8 +27,8 @@ _NAME = re.compile(r"[A-Za-z]\w*ExecutionProvider")
 _NEAR = len("ReleaseEp")
 """How much of a missing name is looked for in others."""
 _MAX_MODULE = 1 << 20
-_RUNTIME, _REGISTERS = "onnxruntime", "RegisterCustomOps"
-"""What ONNX Runtime calls by default in a library of custom operators."""
+_RUNTIME = "onnxruntime"
+"""The runtime that has custom operators."""
 
 
 @check(
@@ -251,7 +251,7 @@ def destructors_left(file: File, image: Image) -> Hits:
     names = {symbol.name for symbol in image.imports}
     is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names
     host = _find_host(file)
-    is_unloaded = (host is not None and host.unloads) or _REGISTERS in {symbol.name for symbol in image.exports}
+    is_unloaded = (host is not None and host.unloads) or OPERATORS_ENTRY in {symbol.name for symbol in image.exports}
     if is_unloaded and is_left and not image.stays_loaded and image.libc != "musl":
         message = "runs no destructors when it is unloaded; the process runs them at exit, after its code is gone"
         yield Hit(message=message, evidence=("imports __cxa_atexit, not __cxa_finalize", "no flag DF_1_NODELETE"))
@@ -267,7 +267,7 @@ def destructors_left(file: File, image: Image) -> Hits:
     "another copy than the one whose data it gets.",
     formats=("elf",),
     example="libops.so exports RegisterCustomOps, and needs OrtGetApiBase",
-    fix=f"{PASSED}. Link neither the runtime nor its stub.",
+    fix=f"{OPERATORS_ADVICE}. Link neither the runtime nor its stub.",
 )
 def runtime_sought(file: File, image: Image) -> Hits:
     """ONNX Runtime passes its functions to RegisterCustomOps(), so a library of custom operators needs no others.
@@ -278,17 +278,17 @@ def runtime_sought(file: File, image: Image) -> Hits:
     runtime = preset(_RUNTIME)
     needed = {symbol.name for symbol in image.imports} & set(runtime.entry_symbols)
     links = any(fits_any(library, runtime.linked_globs) for library in image.needed)
-    if links or _REGISTERS not in {symbol.name for symbol in image.exports}:
+    if links or OPERATORS_ENTRY not in {symbol.name for symbol in image.exports}:
         return
     if needed:
         yield Hit(
             message=f"needs {min(needed)}, which ONNX Runtime in Python does not export",
-            evidence=(f"exports {_REGISTERS}", f"imports {min(needed)}"),
+            evidence=(f"exports {OPERATORS_ENTRY}", f"imports {min(needed)}"),
         )
     elif runtime.environment in file.markers:
         yield Hit(
-            message=f"binds {runtime.title} late, which passes its functions to {_REGISTERS}()",
-            evidence=(f"exports {_REGISTERS}", f"string {runtime.environment!r}"),
+            message=f"binds {runtime.title} late, which passes its functions to {OPERATORS_ENTRY}()",
+            evidence=(f"exports {OPERATORS_ENTRY}", f"string {runtime.environment!r}"),
             severity="warning",
         )
 
