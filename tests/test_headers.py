@@ -228,6 +228,25 @@ def test_openvinos_wheel_holds_its_own(latebind, tmp_path):
     assert (tmp_path / "out" / "openvino" / "c" / "openvino.h").is_file()
 
 
+def test_those_of_a_wheel_may_be_in_several_folders_below_one(latebind, tmp_path):
+    names = (
+        "csrc/stable/library.h",
+        "csrc/stable/c/shim.h",
+        "csrc/inductor/aoti_torch/c/shim.h",
+        "headeronly/version.h",
+    )
+    wheel = write_files(tmp_path / "wheel", {f"torch/include/torch/{name}": "" for name in (*names, "csrc/api/all.h")})
+    printed = assert_success(latebind("headers", "torch", "2.13", "--output", tmp_path / "out", "--from", wheel))
+    assert printed.startswith("PyTorch 2.13: 4 headers in ")
+    assert all((tmp_path / "out/torch" / name).is_file() for name in names)
+
+
+@pytest.mark.slow
+def test_torchs_smallest_wheel_holds_those_of_the_stable_abi(latebind, tmp_path):
+    shown = assert_success(latebind("headers", "torch", "2.10", "--output", tmp_path / "out"))
+    assert shown.startswith("PyTorch 2.10.0: 68 headers in ")
+
+
 def test_the_command_writes_headers_and_their_record(latebind, tmp_path):
     given = write_files(tmp_path / "include", FLAT)
     command = ("headers", "onnxruntime", "1.21", "--output", tmp_path / "out", "--from", given)

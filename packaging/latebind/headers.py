@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 from latebind.backend.cache import callers_home, user_cache
 from latebind.backend.files import replacing, write_text
 from latebind.backend.programs import which
-from latebind.backend.targets import host_rid
+from latebind.backend.targets import host_rid, target
 from latebind.errors import INPUT_ERRORS, InputError, LatebindError, NotRun, ToolError
 from latebind.system.run import run
 from latebind.tables.presets import HeaderSupply, RuntimePreset
@@ -81,11 +81,15 @@ def get_headers(runtime: RuntimePreset, version: str, given: Path | None = None)
 
 
 def _explain_by_hand(runtime: RuntimePreset, version: str) -> str:
-    ids, supply = runtime.nuget.ids, runtime.headers
+    ids, supply = runtime.nuget.ids, runtime.headers or HeaderSupply()
     exact = version if version.count(".") > 1 else f"{version}.*"  # tags and packages have a patch number, too
-    sources = f"the sources of {supply.repository} at tag {supply.tag}{exact}" if supply else "its sources"
-    package = f"the NuGet package {ids[0]} {exact}, or " if ids else ""
-    return f"Download {package}{sources} on a machine with a network. Then name the file or folder: --from PATH."
+    places = [
+        f"the NuGet package {ids[0]} {exact}" if ids else "",
+        f"the sources of {supply.repository} at tag {supply.tag}{exact}" if supply.repository else "",
+        f"a wheel of {supply.wheel} {exact}" if supply.wheel and not supply.repository else "",
+    ]
+    place = ", or ".join(filter(None, places)) or "its sources"
+    return f"Download {place} on a machine with a network. Then name the file or folder: --from PATH."
 
 
 def _is_of(version: str, wanted: str) -> bool:
@@ -138,13 +142,14 @@ def _from_system(runtime: RuntimePreset, version: str) -> Headers:
 
 def _from_wheel(runtime: RuntimePreset, version: str) -> Headers:
     """Of the runtime's wheel, for those that hold their headers."""
-    name = runtime.headers.wheel if runtime.headers else ""
-    if not name:
+    supply = runtime.headers
+    if supply is None or not (name := supply.wheel):
         raise NotRun("no-distribution", "contains no headers")
     with tempfile.TemporaryDirectory(prefix="latebind-headers-") as aside:
         folder = Path(aside) / "wheel"
         log = Path(aside) / "log"
-        installer(Path(aside) / "home").unpack(f"{name}=={version}.*", folder, host_rid(), log)
+        rid = target(supply.target).rid if supply.target else host_rid()
+        installer(Path(aside) / "home").unpack(f"{name}=={version}.*", folder, rid, log, for_any=True)
         metadata = next(folder.glob(f"{name}-*.dist-info"))
         exact = metadata.name.removesuffix(".dist-info").partition("-")[2]
         return replace(extract_headers(runtime, folder, f"wheel {name} {exact}"), version=exact)
@@ -153,8 +158,8 @@ def _from_wheel(runtime: RuntimePreset, version: str) -> Headers:
 def _from_repository(runtime: RuntimePreset, version: str) -> Headers:
     """Of the version's newest tag in the runtime's repository."""
     supply, git = runtime.headers, which("git")
-    if supply is None or git is None:
-        raise NotRun("no-distribution", "there is no git" if supply else "it is not known")
+    if supply is None or not supply.repository or git is None:
+        raise NotRun("no-distribution", "there is no git" if supply and supply.repository else "it is not known")
     environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
     listed = run([git, "ls-remote", "--tags", "--refs", "--", supply.repository], env=environment, timeout=_TIME_LIMIT)
     tags = (tag.removeprefix(supply.tag) for tag in _TAG.findall(listed.output) if tag.startswith(supply.tag))
@@ -165,7 +170,7 @@ def _from_repository(runtime: RuntimePreset, version: str) -> Headers:
         tree, tag = Path(aside) / "tree", f"{supply.tag}{exact}"
         options = ("--quiet", "--depth=1", "--filter=blob:none", "--sparse", "--branch", tag)
         run([git, "clone", *options, "--", supply.repository, tree], env=environment, timeout=_TIME_LIMIT)
-        run([git, "-C", tree, "sparse-checkout", "set", *supply.folders], env=environment, timeout=_TIME_LIMIT)
+        run([git, "-C", tree, "sparse-checkout", "set", *supply.sources], env=environment, timeout=_TIME_LIMIT)
         headers = extract_headers(runtime, tree, f"{supply.repository}, tag {tag}")
     return replace(headers, version=exact)
 
@@ -196,11 +201,14 @@ def extract_headers(runtime: RuntimePreset, place: Path, source: str = "") -> He
         reason = f"several folders have different {name}: {', '.join(bases)}" if bases else f"contains no {name}"
         raise InputError(reason, where=str(place), advice="Name a folder of headers, a NuGet package or a wheel.")
     base, globs = bases[0], supply.globs if supply else ("*",)
-    chosen = _below(files, base, PurePosixPath(name).parent, globs)
-    folders = supply.folders if supply else ()
-    if folders and base.endswith(f"{folders[0]}/"):  # a source tree, which has them in several folders
-        top = base.removesuffix(f"{folders[0]}/")
-        for folder in folders[1:]:
+    folders = (supply.folders if supply else ()) or (str(PurePosixPath(name).parent),)
+    chosen = {
+        path: data for folder in folders for path, data in _below(files, base, PurePosixPath(folder), globs).items()
+    }
+    sources = supply.sources if supply else ()
+    if sources and base.endswith(f"{sources[0]}/"):  # a source tree, which has them in several folders
+        top = base.removesuffix(f"{sources[0]}/")
+        for folder in sources[1:]:
             chosen |= _below(files, f"{top}{folder}/", PurePosixPath(), globs)
     version = _stated_version(supply, chosen[name])
     return Headers(version, source or str(place), dict(sorted(chosen.items())))

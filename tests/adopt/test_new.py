@@ -105,9 +105,25 @@ def test_new_custom_operators_say_what_they_need_and_may_choose_their_module(lat
     project = tmp_path / "acme-ops"
     config = load(project / "latebind.toml")
     assert (config.wheel_name("acme"), config.packages["acme"].nuget.id) == ("acme-ops", "AcmeOps")
+    assert config.packages["acme"].wheel.module_name == "acme"
     assert "def get_library_path" in (project / "python/src/acme/__init__.py").read_text("utf-8")
     packed = latebind("-C", project, "pack", "--target", "linux-x64")
     assert_refused(packed, "The headers of ONNX Runtime are not in native/include")
+
+
+@pytest.mark.builds
+def test_a_new_extension_of_torch_says_what_it_needs_and_may_choose_its_module(latebind, tmp_path):
+    words = ("new", "acme-ops", "--kind", "torch", "--module-name", "acme")
+    alone = {"PATH": "", "XDG_CACHE_HOME": str(tmp_path), "UV_OFFLINE": "1", "UV_CACHE_DIR": str(tmp_path / "uv")}
+    printed = assert_success(latebind("-C", tmp_path, *words, env=alone))
+    command = "latebind headers torch 2.10 --output native/include"
+    assert command in printed
+    project = tmp_path / "acme-ops"
+    assert 'keywords = ["pytorch", "torch"]' in (project / "python/pyproject.toml").read_text("utf-8")
+    assert_refused(latebind("-C", project, "pack", "--target", "linux-x64"), f"run: {command}")
+    (project / "native/include").mkdir()
+    config = load(project / "latebind.toml")
+    assert (config.wheel_name("acme"), config.packages["acme"].wheel.module_name) == ("acme-ops", "acme")
 
 
 def test_without_zig_a_project_is_for_this_machine_and_its_compiler(monkeypatch, tmp_path):

@@ -19,6 +19,7 @@ from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prep
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import list_stub_commands, read_product
 from latebind.adopt.programs import advise_programs, try_programs
+from latebind.adopt.torch import PORT_ADVICE, describe_oldest, describe_unstable
 from latebind.backend.targets import host_rid
 from latebind.backend.tree import is_generated, is_scratch
 from latebind.config.file import FILE_NAME
@@ -147,6 +148,9 @@ def _describe_product(product: Product, name: str) -> Adoption:
         if runtime.distribution:
             required = product.find_requirement(runtime)
             lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
+    lines += describe_oldest(product)
+    if unstable := [*describe_unstable(product)]:
+        return Adoption(lines=(*lines, *unstable), ends=(PORT_ADVICE,))
     shows = (_SHOWS,) if {runtime.name for runtime in product.bound} - {*presets()} or product.others_bound else ()
     return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else shows)
 

@@ -50,6 +50,8 @@ _MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQ
 
 _FUNCTIONS = ("open", "load", "run", "free")
 """What the library of a new project exports, without the prefix."""
+TORCH_FLOOR = "2.10"
+"""The first PyTorch with what the headers of the stable ABI use for any operator: torch_library_impl(), for one."""
 _COMMON = {
     DEPENDABOT: "init/dependabot.yml.j2",
     ".gitignore": "init/gitignore.j2",
@@ -106,7 +108,6 @@ def project_files(
         name,
         author,
         module=module,
-        is_renamed=module != module_name(name),
         macro=module.upper(),
         nuget=_camel(name),
         cxx=language == "c++",
@@ -159,6 +160,26 @@ def operators_files(name: str, author: str, module: str = "") -> dict[str, str]:
     return {**files, f"python/src/{module}/py.typed": ""}
 
 
+def torch_files(name: str, author: str, module: str = "") -> dict[str, str]:
+    """Every file of a new library of operators for PyTorch, like project_files()."""
+    module = module or module_name(name)
+    templates = {
+        "CONTRIBUTING.md": "torch/CONTRIBUTING.md.j2",
+        "README.md": "torch/README.md.j2",
+        "latebind.toml": "torch/latebind.toml.j2",
+        "native/CMakeLists.txt": "torch/CMakeLists.txt.j2",
+        "native/boxed.h": "torch/boxed.h.j2",
+        f"native/{module}.cc": "torch/operators.cc.j2",
+        "python/pyproject.toml": "new/pyproject.toml.j2",
+        f"python/src/{module}/__init__.py": "torch/package.py.j2",
+        "verify/smoke.py": "torch/smoke.py.j2",
+    }
+    floor = TORCH_FLOOR.partition(".")[2]
+    values = {"module": module, "floor": floor, "keywords": ("pytorch", "torch"), "is_on_index": not find_commit()}
+    files = _render_files(templates, name, author, **values)
+    return {**files, f"python/src/{module}/py.typed": ""}
+
+
 def _render_files(templates: dict[str, str], name: str, author: str, **values: object) -> dict[str, str]:
     common = {
         "name": name,
@@ -166,8 +187,11 @@ def _render_files(templates: dict[str, str], name: str, author: str, **values: o
         "author": author or f"The {name} authors",
         "holder": author.partition(" <")[0] or f"The {name} authors",
         "schema": SCHEMA_ID,
+        "keywords": ("onnx", "onnxruntime"),
     }
-    files = {path: render(template, **{**common, **values}) for path, template in {**_COMMON, **templates}.items()}
+    values = {**common, **values}
+    values["is_renamed"] = values["module"] != module_name(name)
+    files = {path: render(template, **values) for path, template in {**_COMMON, **templates}.items()}
     tables = tables_of(files["latebind.toml"]) or {}
     tests = "tests" if any(path.startswith("tests/") for path in files) else ""
     return {WORKFLOW: render_workflow(name, tables, branch="main", tests=tests), **files}
@@ -177,15 +201,16 @@ def _camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[-._]+", name))
 
 
-_LANGUAGES = {"library": ("c", "c++"), "ep": ("c",), "custom-op": ("c++",)}
+_LANGUAGES = {"library": ("c", "c++"), "ep": ("c",), "custom-op": ("c++",), "torch": ("c++",)}
 """Of each kind, the default first."""
 _WRITERS: Mapping[str, Callable[[str, str, str, str], dict[str, str]]] = {
     "library": lambda name, language, author, module: project_files(name, language, author, module, find_own_target()),
     "ep": lambda name, _language, author, _module: provider_files(name, author),
     "custom-op": lambda name, _language, author, module: operators_files(name, author, module),
+    "torch": lambda name, _language, author, module: torch_files(name, author, module),
 }
 """The files of a project of each kind, from its name, its language, its author and its import name."""
-_CHOOSING = frozenset({"library", "custom-op"})
+_CHOOSING = frozenset({"library", "custom-op", "torch"})
 """The kinds of projects that choose their import name."""
 
 

@@ -12,7 +12,7 @@ from latebind.errors import LatebindError
 def declare_headers(add: Add) -> None:
     """`latebind headers`."""
     command = add("headers", _headers, "get the official headers of a runtime")
-    command.add_argument("runtime", metavar="RUNTIME", help="onnxruntime or openvino; litert only with --from")
+    command.add_argument("runtime", metavar="RUNTIME", help="onnxruntime, openvino or torch; litert only with --from")
     command.add_argument(
         "version",
         nargs="?",
@@ -32,17 +32,16 @@ def declare_headers(add: Add) -> None:
 
 
 def _headers(arguments: argparse.Namespace) -> int:
-    from latebind.config.described import RUNTIME_VERSION
+    from latebind.config.described import RUNTIME_VERSION, libraries
     from latebind.headers import get_headers, write_headers
     from latebind.tables.presets import preset
     from latebind.text import plural
 
-    runtime = preset(arguments.runtime)
-    version = arguments.version or ("" if arguments.given else runtime.floor)
+    runtime = libraries().get(arguments.runtime) or preset(arguments.runtime)
+    oldest = runtime.floor or runtime.built
+    version = arguments.version or ("" if arguments.given else oldest)
     if version and not RUNTIME_VERSION.match(version):
-        raise LatebindError(
-            f"{version!r} is not a version", advice=f"Write it as {runtime.floor} or {runtime.floor}.2."
-        )
+        raise LatebindError(f"{version!r} is not a version", advice=f"Write it as {oldest} or {oldest}.2.")
     headers = get_headers(runtime, version, arguments.given)
     write_headers(headers, runtime.name, arguments.output.resolve())
     if arguments.format == "json":

@@ -22,6 +22,7 @@ from latebind.tables.presets import (
     LONGEST_TEXT,
     NO_PYTHON,
     Compatible,
+    HeaderSupply,
     LibraryFiles,
     NugetSupply,
     PerSystem,
@@ -127,6 +128,23 @@ class DescribedVariant(Table, frozen=True, kw_only=True):
     ] = ()
 
 
+class DescribedHeaders(Table, frozen=True, kw_only=True):
+    """Where `latebind headers` gets the runtime's official headers."""
+
+    wheel: Annotated[str, Meta(description="Distribution whose wheels hold them.")]
+    target: Annotated[
+        str,
+        Meta(description="Target whose wheel is the smallest, such as osx-arm64. By default, this machine's."),
+    ] = ""
+    folders: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Their folders below the one that compilers search, such as thing/core. By default, the one of "
+            "`stub.header`."
+        ),
+    ] = ()
+
+
 class DescribedStub(Table, frozen=True):
     """The stub: a small library that code links instead of the runtime, and that binds the runtime late."""
 
@@ -172,6 +190,13 @@ class DescribedStub(Table, frozen=True):
         Meta(description="Name for pkg-config, `name` by default. `latebind stub` adds those that this machine has."),
     ] = ""
     header: Annotated[str, Meta(description="A header by which latebind finds the folder of all headers.")] = ""
+    minimum_macro: Annotated[
+        str,
+        Meta(
+            description="Macro by which the headers hide what is newer than the oldest version to support, an integer "
+            "as that of `entry`. Projects that link the stub get it."
+        ),
+    ] = ""
     system: Annotated[
         bool,
         Meta(description="Whether the stub also searches the system's libraries."),
@@ -274,6 +299,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
         ),
     ] = ""
     stub: Annotated[DescribedStub | None, Meta(description="The stub for `drop_in` and `latebind stub`.")] = None
+    headers: Annotated[DescribedHeaders | None, Meta(description="Where the official headers are.")] = None
     title: Annotated[str, Meta(description="Name of the runtime in messages. The default is `name`.")] = ""
     environment: Annotated[
         str,
@@ -330,6 +356,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             roots=self.roots,
             advice=self.advice,
             stub=self._stub_names(),
+            headers=HeaderSupply(**msgspec.structs.asdict(self.headers)) if self.headers else None,
             nuget=NugetSupply(ids=self.nuget),
             compatible=self.compatible,
             has_version=self.version != "none",
@@ -360,6 +387,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             variables=self.stub.variables,
             pkg_config=self.stub.pkg_config or self.name,
             header=self.stub.header,
+            minimum_macro=self.stub.minimum_macro,
             system=self.stub.system,
             driver=self.driver,
             symbols=self.stub.symbols,

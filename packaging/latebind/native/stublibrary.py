@@ -259,7 +259,10 @@ class Stub:
             name=runtime.name,
             title=runtime.title,
             minimum=self.source.minimum,
-            names=_list_names(runtime, self.source.names, has_table=self.source.table is not None),
+            names={
+                **_list_names(runtime, self.source.names, has_table=self.source.table is not None),
+                **_define_minimum(self.source.names, self.source.described, self.source.minimum),
+            },
         )
 
     @property
@@ -293,7 +296,18 @@ def name_stub(runtime: RuntimeUse) -> dict[str, str]:
     """CMake's variables for how projects look for a runtime of theirs that has a stub."""
     preset, described = runtime.traits, runtime.describe
     has_table = function_table(preset.name) is not None or bool(described and described.stub)
-    return _list_names(preset, preset.stub, has_table=has_table) if preset.stub else {}
+    if preset.stub is None:
+        return {}
+    names = _list_names(preset, preset.stub, has_table=has_table)
+    return {**names, **_define_minimum(preset.stub, described, runtime.minimum)}
+
+
+def _define_minimum(names: StubNames, described: DescribedRuntime | None, minimum: str) -> dict[str, str]:
+    """CMake's variable for the macro by which the runtime's headers hide what is newer than the minimum."""
+    if not names.minimum_macro or described is None:
+        return {}
+    parts = zip(described.scale, map(int, three_numbers(minimum)), strict=False)
+    return {"LATEBIND_DEFINITIONS": f"{names.minimum_macro}={sum(scale * part for scale, part in parts):#018x}"}
 
 
 def _list_names(runtime: RuntimePreset, names: StubNames, *, has_table: bool) -> dict[str, str]:

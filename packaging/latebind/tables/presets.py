@@ -140,6 +140,8 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pkg_config: str = ""
     header: str = ""
     """A header that identifies the folder of all headers."""
+    minimum_macro: str = ""
+    """The macro by which the headers hide what is newer than the minimum, which is an integer for them."""
     system: bool = True
     """Whether the stub searches the system's libraries, too."""
     driver: bool = False
@@ -162,15 +164,19 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class HeaderSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the runtime's official headers are."""
 
-    repository: str
-    tag: str
+    repository: str = ""
+    tag: str = ""
     """What is in front of the version in the names of its tags."""
-    folders: tuple[str, ...]
-    """Of the repository; the first has the header that identifies all. Packages of headers have them in one folder."""
+    sources: tuple[str, ...] = ()
+    """Folders of the repository; the first has the header that identifies all."""
+    folders: tuple[str, ...] = ()
+    """Folders of headers below the one that compilers search; () for that of the header that identifies all."""
     globs: tuple[str, ...] = ("*",)
     """Their file names, for folders that hold others, too."""
     wheel: str = ""
     """The distribution whose wheels hold them."""
+    target: str = ""
+    """The target whose wheel is the smallest; "" for this machine's."""
     macro: str = ""
     """The macro of the identifying header that states the version, as a number in `macro_version`."""
     macro_version: str = ""

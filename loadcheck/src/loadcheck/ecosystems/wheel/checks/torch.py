@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from packaging.version import parse
 
-from loadcheck.binary.floors import numeric, version_text
+from loadcheck.binary.floors import version_text
 from loadcheck.checks.linkage import find_cuda, is_supplied
 from loadcheck.engine.check import Hit, Hits, check
 from loadcheck.engine.supply import dependencies, list_ranges
 from loadcheck.engine.wording import first, name_newest, needs, some
+from loadcheck.tables.torchabi import find_first_versions, list_unstable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from packaging.specifiers import SpecifierSet
 
     from loadcheck.binary import Image
     from loadcheck.binary.floors import Version
     from loadcheck.readers.contents import Contents
 
-_OF_TORCH = re.compile(r"_ZT?[IVSTN]?N?K?(3c10|2at|5torch)\d|\?.*@(c10|at|torch)@@")
-"""Names of torch's C++ interface: `c10::SymInt::...`, in the Itanium C++ ABI and in Visual C++'s."""
 _OF_CUDA = re.compile(r"lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink)\.so\.(12|13)")
 _FIRST_WITH_CUDA_13 = (2, 12)
 """Wheels of torch for Linux on x64 in PyPI bring CUDA 12 up to 2.11 (pytorch/pytorch#187320)."""
@@ -56,8 +50,7 @@ def torch_open(package: Contents, image: Image) -> Hits:
     if not ranges:
         return
     used = {symbol.name for symbol in image.imports if symbol.kind != "weak"}
-    unstable = sorted(name for name in used if _OF_TORCH.match(name))
-    shim = {name: since for name in sorted(used) if (since := _read_first_versions().get(name))}
+    unstable, shim = list_unstable(used), find_first_versions(used)
     for minor, versions in sorted(ranges.items()) if unstable or shim else ():
         admitted, what = _list_minors(versions), f"torch{versions}"
         seen = f"with CPython 3.{minor}, {what} admits {version_text(admitted[0])} and later" if admitted else ""
@@ -130,13 +123,6 @@ def _judge_cuda(image: Image, name: str, cuda: str, versions: SpecifierSet) -> H
         "CUDA's libraries statically.",
         assumption="torch is installed from PyPI",
     )
-
-
-@cache
-def _read_first_versions() -> Mapping[str, Version]:
-    """The functions of torch's C shim that came after it, each with its first minor release."""
-    table = msgspec.toml.decode((Path(__file__).parents[3] / "tables" / "torch.toml").read_bytes())
-    return {name: numeric(version) for version, names in table.items() for name in names}
 
 
 def _list_minors(versions: SpecifierSet) -> list[Version]:
