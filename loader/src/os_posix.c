@@ -209,6 +209,7 @@ __attribute__((constructor)) static void lb_note_root(void) {
 
 int lb_os_is_elsewhere(void) {
   lb_root root = lb_find_root();
+  if (!lb_first_root.folder.file) lb_first_root = root; /* called by another constructor, which runs before this one */
   return root.folder.device != lb_first_root.folder.device || root.folder.file != lb_first_root.folder.file ||
          (lb_first_root.mount && root.mount != lb_first_root.mount);
 }

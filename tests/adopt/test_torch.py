@@ -34,7 +34,10 @@ def link(folder, *names):
 @pytest.mark.builds
 def test_each_kind_of_name_is_named_with_its_counterpart_and_no_stub_is_advised(latebind, tmp_path):
     printed = assert_success(latebind("-v", "adopt", link(tmp_path, *NEEDS)))
-    assert f"ext.so: needs {len(NEEDS)} names of PyTorch's C++ interface, which fit one minor release" in printed
+    assert (
+        f"ext.so: needs {len(NEEDS)} names of PyTorch's C++ interface, which may change with each minor release"
+        in printed
+    )
     assert [says for says in NEEDS.values() if says not in printed] == []
     assert (PORT_ADVICE in printed, "latebind stub" in printed) == (True, False)
 
@@ -58,5 +61,4 @@ def test_no_group_hides_another():
     for index, group in enumerate(unstable_groups()):
         earlier = tuple(name for other in unstable_groups()[:index] for name in other.names)
         assert [name for name in group.names if find_group(name) is not group and not name.startswith(earlier)] == []
-        assert bool(group.stable) == bool(group.since)
     assert find_group("std::vector") is OTHERS

@@ -32,10 +32,10 @@ assert (status, len(copies), float(torch.ones(3).sum())) == (0, 1, 3.0)
 """
 
 
-def build_user(latebind, folder, rid, *words):
+def build_user(latebind, folder, rid, *words, name=""):
     ended = latebind("stub", "torch", "--target", rid, "--output", folder)
     assert ended.returncode == 0, ended.stderr
-    user = folder / "app" / ("user.so" if words else "user")
+    user = folder / "app" / (name or ("user.so" if words else "user"))
     user.parent.mkdir(parents=True)
     links = [f"-I{folder / rid / 'include'}", f"-L{folder / rid / 'lib'}"]
     source = HERE / "stub" / "torch_user.c"
@@ -59,6 +59,14 @@ def test_without_torch_a_program_says_what_to_install_and_with_it_which_function
     install(tmp_path, "linux-x64", VERSION)
     version = VERSION.partition("+")[0]
     assert run_checked(user) == RIGHT.format(version, version)
+
+
+@pytest.mark.builds
+def test_a_constructor_of_the_program_finds_what_main_would(latebind, tmp_path):
+    """It runs before the stub's own, which notes the root folder; the message named a root that nobody had entered."""
+    early = run_program(build_user(latebind, tmp_path, "linux-x64", "-DTORCH_USER_EARLY", name="user"))
+    lines = early.stdout.splitlines()
+    assert ["PyTorch was not found in" in line and "root folder" not in line for line in lines] == [True, True]
 
 
 @pytest.mark.slow

@@ -169,6 +169,7 @@ def torch_files(name: str, author: str, module: str = "") -> dict[str, str]:
         "latebind.toml": "torch/latebind.toml.j2",
         "native/CMakeLists.txt": "torch/CMakeLists.txt.j2",
         "native/boxed.h": "torch/boxed.h.j2",
+        "native/version.c": "torch/version.c.j2",
         f"native/{module}.cc": "torch/operators.cc.j2",
         "python/pyproject.toml": "new/pyproject.toml.j2",
         f"python/src/{module}/__init__.py": "torch/package.py.j2",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.adopt.product import Product
+    from latebind.tables.stabletorch import UnstableGroup
 
 _SHOWN = 3
 PORT_ADVICE = f"next: use the stable ABI in their place, then a stub: {DOCS}/howto/torch.md#port-an-extension"
@@ -27,18 +28,17 @@ def find_unstable(product: Product) -> dict[str, list[str]]:
 def describe_unstable(product: Product) -> Iterator[str]:
     """For each such file, how many there are, and for each group what there is in its place."""
     for file, names in find_unstable(product).items():
-        short = file.rpartition("/")[2]
-        yield f"{short}: needs {plural(len(names), 'name')} of PyTorch's C++ interface, which fit one minor release"
-        groups: dict[str, list[str]] = {}
+        count = plural(len(names), "name")
+        yield (
+            f"{file.rpartition('/')[2]}: needs {count} of PyTorch's C++ interface, which may change with each minor "
+            "release"
+        )
+        groups: dict[UnstableGroup, list[str]] = {}
         for name in names:
-            groups.setdefault(find_group(name).title, []).append(name)
-        for name_list in sorted(groups.values(), key=len, reverse=True):
-            group = find_group(name_list[0])
-            shown = ", ".join(name_list[:_SHOWN]) + (", …" if len(name_list) > _SHOWN else "")
-            instead = (
-                f"{group.stable} (PyTorch {group.since})" if group.stable else "nothing is known in the stable ABI"
-            )
-            yield f"  {group.title} ({shown}): {instead}"
+            groups.setdefault(find_group(name), []).append(name)
+        for group, members in sorted(groups.items(), key=lambda pair: -len(pair[1])):
+            shown = ", ".join(members[:_SHOWN]) + (", …" if len(members) > _SHOWN else "")
+            yield f"  {group.title} ({shown}): {group.advice}"
 
 
 def describe_oldest(product: Product) -> Iterator[str]:

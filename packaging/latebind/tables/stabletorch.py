@@ -15,8 +15,14 @@ class UnstableGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     names: tuple[str, ...]
     """How their readable names begin."""
     stable: str
-    """What to use in their place, "" for nothing, and the first torch that has it."""
+    """What to use in their place; "" for nothing."""
     since: str
+    """The first torch that has it; "" where none is needed."""
+
+    @property
+    def advice(self) -> str:
+        """What to use, and from which PyTorch on."""
+        return f"{self.stable or 'nothing is known in the stable ABI'}{self.since and f' (PyTorch {self.since})'}"
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

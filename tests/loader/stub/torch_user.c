@@ -35,6 +35,12 @@ __attribute__((visibility("default"))) int run(void) {
   return failed;
 }
 
+#if defined(TORCH_USER_EARLY) /* as C++ extensions register their operators: before the stub's own constructor */
+__attribute__((constructor)) static void start(void) {
+  run();
+}
+#endif
+
 #if !defined(TORCH_USER_LIBRARY)
 int main(void) {
   return run();

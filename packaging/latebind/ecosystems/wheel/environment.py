@@ -137,7 +137,7 @@ def _fill(trial: Trial, environment: Environment, wheels: list[Artifact]) -> Non
 
 
 def _list_requirements(trial: Trial, wheels: list[Artifact], names: list[str]) -> list[str]:
-    """What to install: files of dist/ by path and the runtime by name; or only what a user would type."""
+    """What to install: files of dist/ by path and the runtime by name; or the packages by name, as a user would."""
     if not trial.situation.by_name or trial.bound_runtime is None:
         files = [str(wheel.path) for wheel in wheels]
         return files if _is_too_old(trial) else [*files, *_apart(trial)]
@@ -145,7 +145,8 @@ def _list_requirements(trial: Trial, wheels: list[Artifact], names: list[str]) -
     wheel, main_wheel = config.packages[package].wheel, config.wheel_name(package)
     extra = "" if wheel is not None and wheel.runtime == "required" else f"[{trial.bound_runtime.traits.python.extra}]"
     version = config.project.version  # keeps an index's package of the same name out; a user would not write it
-    return [f"{name}{extra if name == main_wheel else ''}=={version}" for name in names]
+    # The runtime comes by the packages, so naming its version only chooses among those that they admit.
+    return [*(f"{name}{extra if name == main_wheel else ''}=={version}" for name in names), *_apart(trial)]
 
 
 def _is_too_old(trial: Trial) -> bool:
