@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 CPU = "2.13.0+cpu"
 """The wheels of PyPI for Linux on x64 need 3 GB of libraries of CUDA."""
 PAGE = (ROOT / "docs/howto/torch.md").read_text("utf-8")
-CASES = ("works", "threads", "fork", "absent")
+CASES = ("works", "extra", "threads", "fork", "absent")
 BOTH = "import torch, {0}, {1}; x = torch.ones(1); print(({0}.scale(x, 2.0) + {1}.scale(x, 3.0)).item())"
 REFUSES = "import torch, {0}\ntry: {0}.scale(torch.ones(1).int(), 2.0)\nexcept RuntimeError as error: print(error)"
 OLDER = """

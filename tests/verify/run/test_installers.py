@@ -255,6 +255,8 @@ def test_each_step_asks_uv_for_binaries_of_the_interpreter_that_is_meant(tmp_pat
 
     monkeypatch.setattr(environments, "run", note)
     monkeypatch.setattr(environments, "host_rid", lambda: Rid("linux-x64"))
+    monkeypatch.delenv("UV_FIND_LINKS", raising=False)
+    monkeypatch.setenv("PIP_FIND_LINKS", "/mine /more")  # the option replaces the variable, so it repeats it
     tool, log, env = environments.Installer(tmp_path / "uv", tmp_path, link_mode="copy"), tmp_path / "log", "/env"
     python = str(python_of(tmp_path / "env")).removeprefix(str(tmp_path))
     binary = "--only-binary :all:"
@@ -268,7 +270,8 @@ def test_each_step_asks_uv_for_binaries_of_the_interpreter_that_is_meant(tmp_pat
     assert last() == f"pip install {binary} --python {python} a b==1"
     tool.install(tmp_path / "env", ["a"], into=tmp_path / "t", links=tmp_path / "l", ours=["o", "p"], log=log)
     assert last() == (
-        f"pip install {binary} --python {python} --target /t --find-links /l --refresh-package o --refresh-package p a"
+        f"pip install {binary} --python {python} --target /t --find-links /l --find-links /mine --find-links /more "
+        "--refresh-package o --refresh-package p a"
     )
     tool.unpack("a==1", tmp_path / "u", Rid("win-x64"), log)
     platform = "--python-platform x86_64-pc-windows-msvc"
