@@ -18,6 +18,13 @@ NEEDS = {
 """Names as compilers write them, without types, and what is said of them."""
 
 
+CALLS_BOTH = """
+int aoti_torch_abi_version(void);
+int aoti_torch_get_current_cuda_stream(int index, void** stream);
+int run(void** stream) { return aoti_torch_get_current_cuda_stream(aoti_torch_abi_version(), stream); }
+"""
+
+
 def link(folder, *names):
     """A library that needs functions of a libtorch_cpu.so, which it links."""
     require_programs("cc")
@@ -62,3 +69,16 @@ def test_no_group_hides_another():
         earlier = tuple(name for other in unstable_groups()[:index] for name in other.names)
         assert [name for name in group.names if find_group(name) is not group and not name.startswith(earlier)] == []
     assert find_group("std::vector") is OTHERS
+
+
+@pytest.mark.builds
+def test_a_library_with_torchs_stubs_alone_is_not_said_to_bind_the_driver(latebind, tmp_path):
+    """The name of one variable was the end of the other's."""
+    for name in ("torch", "torch_cuda"):
+        assert_success(latebind("stub", name, "--target", "linux-x64", "--output", tmp_path / "stubs"))
+    (tmp_path / "ext.c").write_text(CALLS_BOTH, encoding="utf-8")
+    links = (f"-L{tmp_path / 'stubs/linux-x64/lib'}", "-ltorch_cuda", "-ltorch_cpu", "-ldl", "-pthread")
+    run_checked("cc", "-shared", "-fPIC", "ext.c", "-o", "ext.so", *links, cwd=tmp_path)
+    printed = assert_success(latebind("adopt", tmp_path / "ext.so"))
+    bound = [line.partition("binds ")[2] for line in printed.splitlines() if "binds " in line]
+    assert bound == ["PyTorch late, at the first call", "PyTorch for CUDA late, at the first call"]
