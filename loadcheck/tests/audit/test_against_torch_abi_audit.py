@@ -9,7 +9,7 @@ import pytest
 from corpus.cases import modules
 from corpus.processes import make_environment, run_checked
 from loadcheck.audit import audit_here
-from loadcheck.ecosystems.wheel.checks.torch import _OF_TORCH, _read_first_versions
+from loadcheck.tables.torchabi import list_unstable, read_first_versions
 
 pytestmark = pytest.mark.slow
 
@@ -57,11 +57,11 @@ def answers(python):
 
 def test_the_same_names_are_unstable(answers):
     assert answers[0] == NAMES
-    assert {name for name in NAMES if _OF_TORCH.match(name)} == {n for n, kind in NAMES.items() if kind == "unstable"}
+    assert set(list_unstable(NAMES)) == {n for n, kind in NAMES.items() if kind == "unstable"}
 
 
 def test_functions_of_the_shim_are_as_new(answers):
-    ours = {name: f"{since[0]}.{since[1]}" for name, since in _read_first_versions().items()}
+    ours = {name: f"{since[0]}.{since[1]}" for name, since in read_first_versions().items()}
     theirs = {name: since for name, since in answers[1].items() if name in ours or name.startswith(("torch_", "aoti_"))}
     of_types = {name for name in theirs if name.endswith("_t")}
     assert ours == {name: since for name, since in theirs.items() if since != "2.9" and name not in of_types}

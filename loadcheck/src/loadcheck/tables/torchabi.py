@@ -25,12 +25,13 @@ def list_unstable(names: Iterable[str]) -> list[str]:
 
 def find_first_versions(names: Iterable[str]) -> dict[str, TorchVersion]:
     """Those of torch's C shim that came after it, each with its first minor release; sorted."""
-    table = _read_first_versions()
+    table = read_first_versions()
     return {name: table[name] for name in sorted(names) if name in table}
 
 
 @cache
-def _read_first_versions() -> Mapping[str, TorchVersion]:
+def read_first_versions() -> Mapping[str, TorchVersion]:
+    """The functions of torch's C shim that came after it, each with its first minor release."""
     table = msgspec.toml.decode(Path(__file__).with_name("torch.toml").read_bytes(), type=dict[str, list[str]])
     return {name: _parse(version) for version, names in table.items() for name in names}
 
