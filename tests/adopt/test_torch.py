@@ -8,7 +8,7 @@ from tests.support.needs import require_programs
 from tests.support.running import assert_success, run_checked
 
 NEEDS = {
-    "_ZN5torch7Library4_defEv": "registration (torch::Library::_def): STABLE_TORCH_LIBRARY()",
+    "_ZN5torch7Library4_defEv": "registration (torch::Library::_def): STABLE_TORCH_LIBRARY() with schemas",
     "_ZN3c106detail14torchCheckFailEv": "errors (c10::detail::torchCheckFail): STD_TORCH_CHECK() (PyTorch 2.9)",
     "_ZN2at4_ops5empty4callEv": "operators (at::_ops::empty::call): torch/csrc/stable/ops.h has a few",
     "_ZN2at14TensorIterator5buildEv": "iterators (at::TensorIterator::build): nothing is known in the stable ABI",

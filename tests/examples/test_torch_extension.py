@@ -108,8 +108,9 @@ def test_what_a_newer_torch_alone_has_does_not_compile(installed_latebind, tmp_p
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize(("rid", "version"), [("linux-arm64", "2.10.0"), ("win-x64", "latest")])  # 2.11 needs CUDA
-def test_a_new_extension_on_other_systems(installed_latebind, tmp_path, rid, version):
+def test_a_new_extension_on_arm64(installed_latebind, tmp_path):
+    """With the last PyTorch that needs no CUDA. In wine, PyTorch crashes at errors of its own, also by itself."""
+    rid, version = "linux-arm64", "2.10.0"
     message = table.make(tmp_path / "machines", rid)[rid]
     if message.startswith("not available"):
         pytest.skip(f"not run: {message}")
