@@ -49,6 +49,6 @@ sed -i '/^python = /d' latebind.toml
 "$latebind" pack --target linux-x64
 "$latebind" audit
 for torch in "$@"; do
-  "$uv" venv -q --clear env && "$uv" pip install -q --python env/bin/python "$torch" numpy expecttest dist/*.whl
+  "$uv" venv -q --clear env && "$uv" pip install -q --python env/bin/python "$torch" numpy expecttest setuptools dist/*.whl
   env/bin/python test/test_extension.py
 done
