@@ -139,20 +139,27 @@ def provider_files(name: str, author: str) -> dict[str, str]:
     return _render_files(templates, name, author, id=module.strip("_").replace("_", "-"), camel=_camel(name))
 
 
+def _list_templates(folder: str, module: str) -> dict[str, str]:
+    """What each library of operators has: path and template."""
+    return {
+        "CONTRIBUTING.md": f"{folder}/CONTRIBUTING.md.j2",
+        "README.md": f"{folder}/README.md.j2",
+        "latebind.toml": f"{folder}/latebind.toml.j2",
+        "native/CMakeLists.txt": f"{folder}/CMakeLists.txt.j2",
+        f"native/{module}.cc": f"{folder}/operators.cc.j2",
+        "python/pyproject.toml": "new/pyproject.toml.j2",
+        f"python/src/{module}/__init__.py": f"{folder}/package.py.j2",
+        "verify/smoke.py": f"{folder}/smoke.py.j2",
+    }
+
+
 def operators_files(name: str, author: str, module: str = "") -> dict[str, str]:
     """Every file of a new library of custom operators, like project_files()."""
     module = module or module_name(name)
     templates = {
-        "CONTRIBUTING.md": "operators/CONTRIBUTING.md.j2",
-        "README.md": "operators/README.md.j2",
-        "latebind.toml": "operators/latebind.toml.j2",
-        "native/CMakeLists.txt": "operators/CMakeLists.txt.j2",
-        f"native/{module}.cc": "operators/operators.cc.j2",
+        **_list_templates("operators", module),
         "native/ort_floor.h": "operators/ort_floor.h.j2",
-        "python/pyproject.toml": "new/pyproject.toml.j2",
-        f"python/src/{module}/__init__.py": "operators/package.py.j2",
         "verify/data.py": "operators/data.py.j2",
-        "verify/smoke.py": "operators/smoke.py.j2",
     }
     floor = preset("onnxruntime").floor.partition(".")[2]
     values = {"module": module, "camel": _camel(name), "floor": floor, "is_on_index": not find_commit()}
@@ -164,16 +171,9 @@ def torch_files(name: str, author: str, module: str = "") -> dict[str, str]:
     """Every file of a new library of operators for PyTorch, like project_files()."""
     module = module or module_name(name)
     templates = {
-        "CONTRIBUTING.md": "torch/CONTRIBUTING.md.j2",
-        "README.md": "torch/README.md.j2",
-        "latebind.toml": "torch/latebind.toml.j2",
-        "native/CMakeLists.txt": "torch/CMakeLists.txt.j2",
+        **_list_templates("torch", module),
         "native/boxed.h": "torch/boxed.h.j2",
         "native/version.c": "torch/version.c.j2",
-        f"native/{module}.cc": "torch/operators.cc.j2",
-        "python/pyproject.toml": "new/pyproject.toml.j2",
-        f"python/src/{module}/__init__.py": "torch/package.py.j2",
-        "verify/smoke.py": "torch/smoke.py.j2",
     }
     floor = TORCH_FLOOR.partition(".")[2]
     values = {"module": module, "floor": floor, "keywords": ("pytorch", "torch"), "is_on_index": not find_commit()}

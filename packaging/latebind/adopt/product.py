@@ -93,13 +93,6 @@ class Product:
         return is_systems[image.format] or library.rpartition("/")[2].lower() in self.contents.bases
 
     @property
-    def images(self) -> tuple[tuple[str, Image], ...]:
-        """Each file's images of a processor."""
-        is_alone = self.contents.kind == "binary"
-        name = self.contents.path.name
-        return tuple((name if is_alone else file.name, image) for file, image in self.contents.images)
-
-    @property
     def _with_stubs(self) -> tuple[File, ...]:
         return tuple(file for file in self.contents.native if _STUB in file.markers)
 

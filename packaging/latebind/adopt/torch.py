@@ -21,7 +21,9 @@ PORT_ADVICE = f"next: use the stable ABI in their place, then a stub: {DOCS}/how
 
 def find_unstable(product: Product) -> dict[str, list[str]]:
     """For each native file that needs functions of PyTorch's C++ interface: their readable names, sorted."""
-    needed = {file: list_unstable({symbol.name for symbol in image.imports}) for file, image in product.images}
+    needed = {
+        file.name: list_unstable({symbol.name for symbol in image.imports}) for file, image in product.contents.images
+    }
     return {file: sorted(set(map(demangle, names))) for file, names in needed.items() if names}
 
 
@@ -43,11 +45,11 @@ def describe_unstable(product: Product) -> Iterator[str]:
 
 def describe_oldest(product: Product) -> Iterator[str]:
     """For each file that uses the stable ABI alone: the oldest PyTorch that has all that it calls, and why."""
-    for file, image in product.images:
+    for file, image in product.contents.images:
         names = {symbol.name for symbol in image.imports}
         first = find_first_versions(names)
         if first and not list_unstable(names):
             newest = max(first.values())
             because = ", ".join([name for name, since in first.items() if since == newest][:_SHOWN])
-            short = file.rpartition("/")[2]
+            short = file.name.rpartition("/")[2]
             yield f"{short}: uses PyTorch's stable ABI alone, from {floors.version_text(newest)} on: {because}"

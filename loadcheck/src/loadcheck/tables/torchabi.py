@@ -12,7 +12,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-TorchVersion = tuple[int, int]
+TorchVersion = tuple[int, ...]
 
 _UNSTABLE = re.compile(r"_ZT?[IVSTN]?N?K?(3c10|2at|5torch)\d|\?.*@(c10|at|torch)@@")
 """Names of torch's C++ interface: `c10::SymInt::...`, in the Itanium C++ ABI and in Visual C++'s."""
@@ -33,9 +33,4 @@ def find_first_versions(names: Iterable[str]) -> dict[str, TorchVersion]:
 def read_first_versions() -> Mapping[str, TorchVersion]:
     """The functions of torch's C shim that came after it, each with its first minor release."""
     table = msgspec.toml.decode(Path(__file__).with_name("torch.toml").read_bytes(), type=dict[str, list[str]])
-    return {name: _parse(version) for version, names in table.items() for name in names}
-
-
-def _parse(version: str) -> TorchVersion:
-    major, minor = version.split(".")
-    return int(major), int(minor)
+    return {name: tuple(map(int, version.split("."))) for version, names in table.items() for name in names}

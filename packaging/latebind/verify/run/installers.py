@@ -169,9 +169,9 @@ class Installer:
         With `into`, as `pip install --target` into that folder. Raises NotRun `no-distribution` when the index has no
         such thing for the environment's interpreter.
         """
-        others = re.split(r"[\s,]+", self._environment().get("UV_FIND_LINKS", ""))  # the option would replace them
-        places = filter(None, (links, *others)) if links else ()
-        more: list[str | Path] = [argument for place in places for argument in ("--find-links", place)]
+        # The option would replace the caller's own folders.
+        places = (links, *re.split(r"[\s,]+", self._environment().get("UV_FIND_LINKS", ""))) if links else ()
+        more: list[str | Path] = [argument for place in places if place for argument in ("--find-links", place)]
         # uv knows a wheel in a folder by its name, and would give back an earlier build of the same version.
         if ours and self.offline.is_set():  # uv refuses to refresh then
             run([self.uv, "cache", "clean", *ours], env=self._environment(), timeout=_CREATE_LIMIT, log=log)
