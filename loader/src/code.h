@@ -1,8 +1,9 @@
 /*
  * code.h: the machine code of trampolines for the processor that is compiled for; must not choose one silently.
  *
- * Each header has LB_ASM_TRAMPOLINE, one trampoline; LB_ASM_JUMP(place), a jump to the address at that place of
- * lb_entries; LB_ASM_COMMON, what all trampolines jump to.
+ * Each header has LB_ASM_TRAMPOLINE, one trampoline; LB_ASM_TRAMPOLINE_OF(row), one that has the address of `row` in
+ * place of a number, on Linux; LB_ASM_JUMP(place), a jump to the address at that place of lb_entries; LB_ASM_COMMON,
+ * what all trampolines jump to.
  */
 #ifndef LATEBIND_CODE_H
 #define LATEBIND_CODE_H

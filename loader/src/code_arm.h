@@ -13,7 +13,8 @@
 #if defined(__thumb__)
 #define LB_ASM_END ".thumb\n"
 #endif
-#define LB_ASM_TRAMPOLINE "movw r12, #number\nb lb_trampoline_common\n"
+#define LB_ASM_TRAMPOLINE         "movw r12, #number\nb lb_trampoline_common\n"
+#define LB_ASM_TRAMPOLINE_OF(row) "ldr r12, 1f\nadd r12, pc, r12\nb lb_trampoline_common\n1: .word " row "-.\n"
 #define LB_ASM_JUMP(place) \
   "ldr r12, 1f\nadd r12, pc, r12\nldr pc, [r12]\n1: .word " LB_ASM_NAME(lb_entries) "+4*" place "-.\n"
 #if defined(__ARM_PCS_VFP)

@@ -21,7 +21,8 @@
 #define LB_ASM_END   ".arch_extension nosve\n"
 #endif
 #endif
-#define LB_ASM_TRAMPOLINE "hint #34\nmov w16, #number\nb lb_trampoline_common\n" /* hint 34 is bti c */
+#define LB_ASM_TRAMPOLINE         "hint #34\nmov w16, #number\nb lb_trampoline_common\n" /* hint 34 is bti c */
+#define LB_ASM_TRAMPOLINE_OF(row) "hint #34\nadrp x16, " row "\nadd x16, x16, :lo12:" row "\nb lb_trampoline_common\n"
 #if defined(__APPLE__)
 #define LB_ASM_JUMP(place)                                                                            \
   "hint #34\nadrp x16, (" LB_ASM_NAME(lb_entries) "+8*" place ")@PAGE\nldr x16, [x16, (" LB_ASM_NAME( \
@@ -187,7 +188,7 @@
     "stp q6, q7, [sp, #192]\n" \
     LB_ASM_KEEP_MORE \
     LB_ASM_KEEP_SVE \
-    "mov w0, w16\n" \
+    "mov x0, x16\n" \
     "add x1, x29, #16\n" \
     "bl " LB_ASM_NAME(lb_trampoline_target) "\n" \
     "mov x16, x0\n" \

@@ -15,6 +15,8 @@
 #define LB_ASM_BEGIN      ".option push\n.option norvc\n.option norelax\n"
 #define LB_ASM_END        ".option pop\n"
 #define LB_ASM_TRAMPOLINE "li t1, number\nj lb_trampoline_common\n"
+/* Another object has the common part, perhaps far away. */
+#define LB_ASM_TRAMPOLINE_OF(row) "lla t1, " row "\njump lb_trampoline_common, t2\n"
 #define LB_ASM_JUMP(place) \
   "1: auipc t1, %pcrel_hi(" LB_ASM_NAME(lb_entries) "+8*" place ")\nld t1, %pcrel_lo(1b)(t1)\njr t1\n"
 

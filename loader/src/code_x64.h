@@ -12,8 +12,9 @@
  * size of the area, and the components in the upper half, 0 for FXSAVE.
  */
 #if defined(__x86_64__) || defined(_M_X64)
-#define LB_ASM_TRAMPOLINE  "endbr64\nmovl $(number), %r11d\njmp lb_trampoline_common\n"
-#define LB_ASM_JUMP(place) "endbr64\njmp *" LB_ASM_NAME(lb_entries) "+8*" place "(%rip)\n"
+#define LB_ASM_TRAMPOLINE         "endbr64\nmovl $(number), %r11d\njmp lb_trampoline_common\n"
+#define LB_ASM_TRAMPOLINE_OF(row) "endbr64\nleaq " row "(%rip), %r11\njmp lb_trampoline_common\n"
+#define LB_ASM_JUMP(place)        "endbr64\njmp *" LB_ASM_NAME(lb_entries) "+8*" place "(%rip)\n"
 #define LB_ASKS_PROCESSOR
 
 /* xmm, ymm, the bounds of MPX, the masks and both parts of zmm of AVX-512, and r16 to r31 of APX. */
@@ -146,7 +147,7 @@
     "movq %rax, -24(%rbp)\n" /* the number of vector registers of a call with "..." */ \
     "movq %r10, -16(%rbp)\n" \
     LB_ASM_KEEP_VECTORS \
-    "movl %r11d, %edi\n" \
+    "movq %r11, %rdi\n" \
     "leaq -72(%rbp), %rsi\n" \
     "call " LB_ASM_NAME(lb_trampoline_target) "\n" \
     "movq %rax, %r11\n" \

@@ -14,30 +14,38 @@
 #include "latebind/stub.h"
 #include "os.h"
 #include "stub_bind.h"
+#include "stub_row.h"
 #include "trampolines.h"
 
-/* What a function does when it cannot be called. */
-typedef enum lb_failure {
-  LB_FAILURE_NUMBER,  /* returns a number, or 0 as a pointer */
-  LB_FAILURE_MESSAGE, /* returns the message, as text, or a shorter one */
-  LB_FAILURE_NAN,     /* returns not a number, as float or double */
-  LB_FAILURE_ABORT    /* prints the message and ends the program */
-} lb_failure;
+#ifdef LATEBIND_PARTS
+/* The names that linkers give to both ends of a section. */
+extern lb_stub_part lb_first_part[] __asm__(
+    "__start_"
+    "lb_parts");
+extern lb_stub_part lb_last_part[] __asm__(
+    "__stop_"
+    "lb_parts");
+/* The section is there in a program that calls none of the functions by name, too. */
+static LB_IN_PARTS lb_stub_part lb_no_part = {NULL, {"", 0, LB_FAILURE_ABORT, {0, 0, 0}}};
 
-typedef struct lb_stub_row {
-  const char* name;
-  lb_failure failure;
-  intptr_t number;
-  lb_version since; /* 0.0.0: not known */
-} lb_stub_row;
-
+#define LB_COUNT         ((size_t)(lb_last_part - lb_first_part))
+#define LB_ENTRY_AT(at)  (&lb_first_part[at].target)
+#define LB_ROW_AT(at)    (&lb_first_part[at].row)
+#define LB_ROW_OF(which) ((const lb_stub_row*)(which))
+#else
 #define LB_ROW(position, name, failure, number, major, minor, patch) \
-  {#name, LB_FAILURE_##failure, number, {major, minor, patch}},
+  {#name, number, LB_FAILURE_##failure, {major, minor, patch}},
 static const lb_stub_row lb_rows[] = {LB_STUB_FUNCTIONS(LB_ROW)};
 
 #define LB_ENTRY(position, ...) (void*)(lb_trampoline_first + (16 * (position))),
 #define lb_entries              LB_OF_STUB(entries)
 LB_USED void* volatile lb_entries[LB_TRAMPOLINE_COUNT] = {LB_STUB_FUNCTIONS(LB_ENTRY)};
+
+#define LB_COUNT                LB_TRAMPOLINE_COUNT
+#define LB_ENTRY_AT(at)         (&lb_entries[at])
+#define LB_ROW_AT(at)           (&lb_rows[at])
+#define LB_ROW_OF(which)        (&lb_rows[which])
+#endif
 
 static void* lb_fill(void);
 static void lb_connect(void);
@@ -54,9 +62,10 @@ static void* lb_fill(void) {
 }
 
 static void lb_connect(void) {
-  for (size_t number = 0; number < LB_TRAMPOLINE_COUNT; ++number) {
-    void* address = lb_symbol(&lb_own.binding, lb_rows[number].name);
-    if (address) lb_os_publish(&lb_entries[number], address);
+  for (size_t at = 0; at < LB_COUNT; ++at) {
+    const char* name = LB_ROW_AT(at)->name;
+    void* address = *name ? lb_symbol(&lb_own.binding, name) : NULL;
+    if (address) lb_os_publish(LB_ENTRY_AT(at), address);
   }
 }
 
@@ -108,8 +117,8 @@ static double lb_give_nan(void) {
   return nan;
 }
 
-lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
-  const lb_stub_row* row = &lb_rows[number];
+lb_function lb_trampoline_target(size_t which, uintptr_t* first) {
+  const lb_stub_row* row = LB_ROW_OF(which);
   int is_bound = !lb_stub_bind(&lb_own, 0);
   void* address = is_bound ? lb_symbol(&lb_own.binding, row->name) : NULL;
   if (is_bound && lb_is_recording(&lb_own)) lb_record_call(&lb_own, row->name, row->since);
@@ -122,11 +131,11 @@ lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
 
 int LB_OF_STUB(available)(const char* function);
 int LB_OF_STUB(available)(const char* function) {
-  lb_stub_row row = {function, LB_FAILURE_ABORT, 0, {0, 0, 0}};
+  lb_stub_row row = {function, 0, LB_FAILURE_ABORT, {0, 0, 0}};
   if (lb_stub_bind(&lb_own, 1)) return 0;
   if (!function || lb_symbol(&lb_own.binding, function)) return 1;
-  for (size_t number = 0; number < LB_TRAMPOLINE_COUNT; ++number) {
-    if (strcmp(lb_rows[number].name, function) == 0) row = lb_rows[number];
+  for (size_t at = 0; at < LB_COUNT; ++at) {
+    if (strcmp(LB_ROW_AT(at)->name, function) == 0) row = *LB_ROW_AT(at);
   }
   lb_note_missing(&row);
   return 0;
@@ -165,7 +174,7 @@ const char* LB_OF_STUB(file)(void) {
 /* For latebind/<name>_variables.h. */
 void* LB_OF_STUB(address)(const char* variable);
 void* LB_OF_STUB(address)(const char* variable) {
-  const lb_stub_row row = {variable, LB_FAILURE_ABORT, 0, {0, 0, 0}};
+  const lb_stub_row row = {variable, 0, LB_FAILURE_ABORT, {0, 0, 0}};
   int is_bound = !lb_stub_bind(&lb_own, 0);
   void* address = is_bound ? lb_symbol(&lb_own.binding, variable) : NULL;
   if (address) return address;
@@ -186,8 +195,10 @@ void* LB_OF_STUB(address)(const char* variable) {
   const char* name = text;
 LB_STUB_CONSTANTS(LB_CONSTANT)
 
-/* Weak: a program that defines a function of the library itself calls its own, as with a shared library. Visual C++'s
- * linker would take a weak one for an alias, so there a program cannot. */
+#ifndef LATEBIND_PARTS
+/* Weak: a program that defines a function of the library itself calls its own, as with a shared library. (The library
+ * calls it, too, only if the program exports it, and a hidden one here would hide it: with LATEBIND_PARTS there is
+ * none.) Visual C++'s linker would take a weak one for an alias, so there a program cannot. */
 /* clang-format off */
 #if defined(_WIN32)
 #if defined(_MSC_VER)
@@ -218,6 +229,7 @@ LB_STUB_CONSTANTS(LB_CONSTANT)
   __asm__(".text\n" LB_ASM_BEGIN ".balign 16\n" LB_ASM_SYMBOL(#name) LB_ASM_JUMP(#position) LB_ASM_IMPORTED(#name) \
           LB_ASM_GUARDED(#name) ".text\n" LB_ASM_END);
 LB_STUB_FUNCTIONS(LB_ASM_FUNCTION)
+#endif
 
 #if defined(_WIN32)
 #define LB_ASM_VARIABLE(name, text) __asm__(LB_ASM_IMPORTED(#name) ".text\n");

@@ -48,6 +48,9 @@ __asm__(
     ".text\n"
     LB_ASM_BEGIN
     ".balign 16\n"
+#if defined(LATEBIND_PARTS)
+    LB_ASM_LOCAL(lb_trampoline_common)
+#else
     LB_ASM_LOCAL(lb_trampoline_first)
     LB_ASM_NAME(lb_trampoline_first) ":\n"
 #if !defined(_WIN32) && !defined(__arm__)
@@ -62,6 +65,7 @@ __asm__(
     ".balign 16\n"
 #if !defined(_WIN32) && !defined(__arm__)
     ".cfi_endproc\n"
+#endif
 #endif
 #if !defined(LATEBIND_STUB)
     LB_ASM_DEFINE_LISTED
@@ -82,9 +86,11 @@ __asm__(
 /* clang-format on */
 #endif
 
+#if !defined(LATEBIND_PARTS)
 lb_function lb_trampoline(size_t number) {
   const char* address = lb_trampoline_first + (16 * number);
   lb_function function = NULL;
   memcpy(&function, &address, sizeof function); /* see lb_as_function() */
   return function;
 }
+#endif

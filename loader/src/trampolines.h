@@ -78,9 +78,10 @@ extern const char lb_jump_first[];
 lb_function lb_trampoline(size_t number);
 
 /*
- * The target of a call of trampoline `number`; never NULL. `first` is the call's first argument where it is an integer
- * or a pointer: a target that ignores the call's own arguments may be given another.
+ * The target of a call of trampoline `which`, its number or the address of its row (LATEBIND_PARTS); never NULL.
+ * `first` is the call's first argument where it is an integer or a pointer: a target that ignores the call's own
+ * arguments may be given another.
  */
-LB_USED lb_function lb_trampoline_target(size_t number, uintptr_t* first);
+LB_USED lb_function lb_trampoline_target(size_t which, uintptr_t* first);
 
 #endif

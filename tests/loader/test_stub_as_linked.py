@@ -81,11 +81,28 @@ int main(void) { foo_error("own"); printf("%d\\n", foo_run(-1)); return 0; }
 """
 
 
-def test_a_program_may_define_a_function_of_the_library_and_calls_its_own(bench):
+def test_a_program_may_define_a_function_of_the_library_and_both_call_it(bench):
     bench.write("main.c", OVERRIDES)
-    printed = bench.run(bench.link("main.c", stub=bench.describe())).stdout
+    linked, stub = bench.link("main.c", flags=("-rdynamic",)), bench.describe()
+    late = bench.link("main.c", stub=stub, flags=("-rdynamic",))
 
-    assert printed == "program: own\nlibrary: negative\n0\n", "the library calls its own, as the page says"
+    assert bench.run(linked).stdout == "program: own\nprogram: negative\n0\n"
+    assert bench.run(late).stdout == bench.run(linked).stdout
+    assert bench.run(bench.link("main.c", stub=stub)).stdout == "program: own\nlibrary: negative\n0\n", (
+        "a program that does not export it"
+    )
+
+
+def test_a_function_that_the_program_defines_after_the_stub_is_the_programs(bench):
+    """The archive's own object is linked already, and is weak."""
+    bench.write("calls.c", 'void foo_error(const char*);\nint main(void) { foo_error("own"); return 0; }\n')
+    bench.write("defines.c", OVERRIDES.replace("int main(void)", "int unused(void)"))
+    stub = bench.describe()
+    bench.compile(
+        "calls.c", stub / "lib/libfoo.a", "defines.c", stub / "lib/libfoo.a", "-ldl", "-lpthread", "-o", "late"
+    )
+
+    assert bench.run(bench.folder / "late").stdout == "program: own\n"
 
 
 @pytest.mark.parametrize("how", ["functions", "called by"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from latebind.backend import members
 from latebind.backend.errors import BuildError
 from latebind.backend.files import write_changed, write_text
 from latebind.backend.recipe import StubRecipe
@@ -16,6 +18,8 @@ IN_FRONT = "lib/cmake/latebind/inFront.cmake"
 """The file that puts a stub in front of other runtimes: a value of CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""
 DESCRIBED, SINGLE, INCLUDE = "described", "single", "include"
 """The folders of a stub's generated files: what CMake calls LATEBIND_DESCRIBED, the stub as one file, more headers."""
+PART, ROWS = "part.c", "rows.json"
+"""Beside the stub as one file: one function, and what it knows of each."""
 _TIME_LIMIT = 600.0
 
 
@@ -47,13 +51,15 @@ def install_stub(  # noqa: PLR0913  # what it is made of, for what, and where
     """
     cmake, tree = require("cmake"), folder / "tree"
     write_changed(texts, folder)
+    single = folder / SINGLE
     definitions = {
         "CMAKE_MAKE_PROGRAM": require("ninja"),
         "CMAKE_BUILD_TYPE": "Release",
         "LATEBIND_DESCRIBED": folder / DESCRIBED,
-        "LATEBIND_SINGLE": folder / SINGLE / f"latebind_{recipe.name}.c",
+        "LATEBIND_SINGLE": single / f"latebind_{recipe.name}.c",
         f"LATEBIND_MINIMUM_{recipe.name}": recipe.minimum,
         **recipe.names,
+        **(_add_parts(single) if f"{SINGLE}/{PART}" in texts else {}),
         **({"LATEBIND_HEADERS": headers} if headers else {}),
     }
     arguments = [f"-D{name}={value}" for name, value in definitions.items()]
@@ -69,3 +75,9 @@ def install_stub(  # noqa: PLR0913  # what it is made of, for what, and where
     for name, text in texts.items():
         if name.startswith(f"{INCLUDE}/"):
             write_text(prefix / "include" / "latebind" / name.removeprefix(f"{INCLUDE}/"), text)
+
+
+def _add_parts(single: Path) -> dict[str, str | Path]:
+    """CMake's variables for the objects of a stub's functions."""
+    python = ";".join([sys.executable, "-I", str(Path(members.__file__))])
+    return {"LATEBIND_PART": single / PART, "LATEBIND_ROWS": single / ROWS, "LATEBIND_MEMBERS": python}

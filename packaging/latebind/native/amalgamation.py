@@ -117,13 +117,28 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
         text = re.sub(r"\blb_(image_symbol|image_keep|read_text|read_numbers)\b", rf"lb_{runtime}_\1", text)
     return {
         f"latebind_{runtime}.c": _C_ONLY.format(
-            head=head,
-            name=runtime,
-            text=re.sub(rf"\blb_(?!(?:{'|'.join(public_names)})\b)(?=[a-z])", f"lb_in_{runtime}_", text),
+            head=head, name=runtime, text=_rename(text, runtime, f"(?!(?:{'|'.join(public_names)})\\b)")
         ),
         f"latebind_{runtime}.h": f"{head}{public}{declared}",
         **({f"latebind_{runtime}_variables.h": text} if (text := source.variables_header()) else {}),
     }
+
+
+def part_source(loader: Path, source: StubSource) -> str:
+    """stub_part.c as one file, with the names of the stub's own file; "" for a stub without a table of functions."""
+    files = source.files()
+    if not files:
+        return ""
+    body = (loader / "src" / "stub_part.c").read_text("utf-8")
+    own_headers = {name.rpartition("/")[2]: text for name, text in files.items() if name.endswith(".h")}
+    headers = _headers(loader, [body], (), own_headers)
+    text = "\n".join([_FIRST, "#define LATEBIND_STUB\n", _includes([body, *headers]), *headers, _OWN.sub("", body)])
+    return _rename(text, source.runtime.name)
+
+
+def _rename(text: str, runtime: str, but: str = "") -> str:
+    """C with the names of the loader as the stub's own, except what the expression `but` excludes."""
+    return re.sub(rf"\blb_{but}(?=[a-z])", f"lb_in_{runtime}_", text)
 
 
 def declare_reader(source: StubSource) -> str:

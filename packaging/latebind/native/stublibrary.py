@@ -15,13 +15,13 @@ import msgspec
 
 from latebind.backend.files import digest, write_text
 from latebind.backend.recipe import StubRecipe
-from latebind.backend.stub import DESCRIBED, INCLUDE, SINGLE, install_stub, run_step
+from latebind.backend.stub import DESCRIBED, INCLUDE, PART, ROWS, SINGLE, install_stub, run_step
 from latebind.backend.targets import Target
 from latebind.backend.toolchain import Toolchain
 from latebind.backend.tree import hash_tree
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError, LatebindError
-from latebind.native.amalgamation import amalgamation, declare_reader
+from latebind.native.amalgamation import amalgamation, declare_reader, part_source
 from latebind.native.functions import find_functions, show_names
 from latebind.native.loadersource import described_source, runtime_header, three_numbers
 from latebind.system.folders import swap_in
@@ -90,6 +90,17 @@ class StubSource:
             files[f"latebind/{self.runtime.name}.h"] = header
             files[f"{self.runtime.name}.c"] = described_source(self.described)
         return files
+
+    def rows(self) -> str:
+        """Linux's functions, for backend/members.py; "" for a stub without a table."""
+        if self.table is None:
+            return ""
+        failures = self.names.failures
+        rows = [
+            (name, *_failure(name, failures), [int(number) for number in three_numbers(version)])
+            for name, version in self.table.since_on("linux").items()
+        ]
+        return msgspec.json.encode(rows).decode()
 
     def variables_header(self) -> str:
         """The header with which programs use the library's variables; "" if it has none."""
@@ -288,6 +299,9 @@ def stub_texts(loader: Path, source: StubSource) -> dict[str, str]:
     return {
         **{f"{DESCRIBED}/{file}": text for file, text in source.files().items()},
         **{f"{SINGLE}/{file}": text for file, text in amalgamation(loader, source).items()},
+        **(
+            {f"{SINGLE}/{PART}": part_source(loader, source), f"{SINGLE}/{ROWS}": source.rows()} if source.table else {}
+        ),
         **{f"{INCLUDE}/{name}_{kind}.h": text for kind, text in headers.items() if text},
     }
 
@@ -404,17 +418,18 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
 
 def _list_rows(since: Mapping[str, str], failures: Mapping[str, int | str]) -> str:
     """The functions that a system's library has, as macros of C."""
-    rows = [
-        f"  row({position}, {name}, {_failure(name, failures)}, {', '.join(three_numbers(version))})"
+    columns = [
+        (str(position), name, *map(str, _failure(name, failures)), *three_numbers(version))
         for position, (name, version) in enumerate(since.items())
     ]
+    rows = [f"  row({', '.join(row)})" for row in columns]
     count = f"#define LB_TRAMPOLINE_COUNT {len(since)}"
     return " \\\n".join([f"{count}\n#define LB_STUB_FUNCTIONS(row)", *rows])
 
 
-def _failure(name: str, failures: Mapping[str, int | str]) -> str:
+def _failure(name: str, failures: Mapping[str, int | str]) -> tuple[str, int]:
     """What a function does when it cannot be called: the kind and the number."""
     chosen = [result for pattern, result in failures.items() if fnmatchcase(name, pattern)]
     result = chosen[-1] if chosen else ABORT
     number = 0 if result == NOTHING else result
-    return f"NUMBER, {number}" if isinstance(number, int) else f"{number.upper()}, 0"
+    return ("NUMBER", number) if isinstance(number, int) else (number.upper(), 0)
