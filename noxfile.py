@@ -47,6 +47,7 @@ BENCHES = {
     "latency": "latenn/bench/latency.py",
     "main_job": "ci/bench/main_job.py",
     "stub": "ci/bench/stub.py",
+    "library": "ci/bench/library.py",
     "startup": "ci/bench/startup.py",
     "flood": "ci/bench/flood.py",
 }

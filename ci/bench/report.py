@@ -22,6 +22,7 @@ _TITLES = {
     "flood": "First calls where others fill folders",
     "startup": "Start-up",
     "stub": "The stub compared with a linked ONNX Runtime",
+    "library": "A C library: linked, late, and by Implib.so",
 }
 _INTRODUCTION = """# Benchmarks
 
@@ -39,6 +40,8 @@ wheels. "Floor" decompresses and hashes every member in one thread.
     "flood": """What another user's files add to the first call of a stub, in CPU time: 1,000 to 3,000 of each kind.""",
     "startup": """`latebind --help` as a process.""",
     "stub": """One C program links the runtime, the other the stub.""",
+    "library": """The same programs with zlib, stripped. "Clock" and "CPU" are what it takes to make what they link
+instead: `latebind stub`, or Implib.so's generator and the compiler.""",
 }
 
 
@@ -66,6 +69,9 @@ def _section(name: str, document: dict[str, Any]) -> str:
     ]
     if "contenders" in document and name != "startup":
         parts.append(_contenders(document["contenders"]))
+    if "table" in document:
+        head, *rows = document["table"]
+        parts.append(table(head, rows))
     if claims := [claim for claim in document.get("claims", ()) if name != "latency" or "lb_bind()" in claim["claim"]]:
         parts.append(_claims(claims))
     if machine["load before"][0] > machine["processors"]:
