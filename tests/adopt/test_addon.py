@@ -77,10 +77,28 @@ def test_the_change_that_was_tried_is_printed_and_works(latebind, project, tmp_p
     assert "napi_" not in made
 
 
+def test_an_add_on_is_found_wherever_the_build_puts_it_and_built_files_are_named(latebind, project):
+    """node-pre-gyp has it in lib/binding; what the package had before is packed as well."""
+    library = f'"libraries": ["{FILE}"]'
+    moved = '"product_dir": "<(module_root_dir)/made"'
+    (project / "binding.gyp").write_text(TARGET.format(more=f"{library}, {moved}"))
+    lines = assert_success(latebind("-v", "adopt", project)).splitlines()
+    assert "tried: addon.node binds PortAudio late" in lines
+    assert not any(line.startswith("left: ") for line in lines)
+    prebuilt = project / "prebuilds/linux-x64/addon.node"
+    prebuilt.parent.mkdir(parents=True)
+    (project.parent / "user.c").write_text("int Pa_GetVersion(void); int use(void) { return Pa_GetVersion(); }\n")
+    run_checked("cc", "-shared", "-fPIC", project.parent / "user.c", project / "lib/libportaudio.so.2", "-o", prebuilt)
+    lines = assert_success(latebind("-v", "adopt", project)).splitlines()
+    said = "left: prebuilds/linux-x64/addon.node links it as well: users get these files, so build them again, too"
+    assert said in lines
+    assert "tried: addon.node binds PortAudio late" in lines
+
+
 def test_an_add_on_that_does_not_build_ends_with_its_compilers_words(latebind, project):
     (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lm"]'))
     (project / "addon.c").write_text("int addon(void) { return absent; }\n")
-    assert_refused(latebind("adopt", project), "npm cannot build the add-on", "addon.c:1:", "NAME.node")
+    assert_refused(latebind("adopt", project), "npm cannot build the add-on", "addon.c:1:", "FILE.node")
 
 
 def test_an_add_on_without_a_known_library_says_so(latebind, project):

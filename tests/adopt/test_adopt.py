@@ -12,6 +12,7 @@ from latebind.adopt.causes import apply_edits, find_causes
 from latebind.adopt.ownbuild import Built, first_error
 from latebind.adopt.setuppy import add_to_setup, replace_library
 from latebind.adopt.trace import Call
+from latebind.backend.targets import host_rid
 from latebind.tables.presets import library_files, preset
 from tests.conftest import ROOT
 from tests.support.needs import require_programs
@@ -36,6 +37,12 @@ static PyObject* version(PyObject* self, PyObject* none) {{
 static PyMethodDef methods[] = {{{{"version", version, METH_NOARGS, NULL}}, {{NULL, NULL, 0, NULL}}}};
 static struct PyModuleDef module = {{PyModuleDef_HEAD_INIT, "engine", NULL, -1, methods, NULL, NULL, NULL, NULL}};
 PyMODINIT_FUNC PyInit_engine(void) {{ return PyModule_Create(&module); }}
+"""
+
+SOUND = """#include <Python.h>
+int Pa_GetVersion(void);
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "sound", NULL, -1, NULL, NULL, NULL, NULL, NULL};
+PyMODINIT_FUNC PyInit_sound(void) { return Pa_GetVersion() ? PyModule_Create(&module) : NULL; }
 """
 
 
@@ -79,7 +86,7 @@ def test_a_wheel_at_hand_is_described_and_nothing_is_planned(latebind, tmp_path,
         "k/libonnxruntime.so.1: bundles a copy of ONNX Runtime",
         "k/__init__.py:2: opens libonnxruntime.so.1",
         "METADATA: requires no distribution of ONNX Runtime",
-        "next: latebind stub onnxruntime --output stubs; export LIBRARY_PATH=",
+        "next: latebind stub onnxruntime --output stubs && export LIBRARY_PATH=",
         "to keep it in your sources: ",
     ):
         assert any(line.startswith(start) for line in lines), (start, lines)
@@ -94,7 +101,7 @@ def test_a_program_on_a_library_that_latebind_describes_gets_the_command_for_its
     run_checked("cc", tmp_path / "user.c", library, "-o", program)
     lines = assert_success(latebind("adopt", program)).splitlines()
     assert "user: links libportaudio.so.2, so it works only" in lines[0]
-    assert lines[1].startswith("next: latebind stub portaudio --output stubs; ")
+    assert lines[1].startswith("next: latebind stub portaudio --output stubs && ")
     for options in (("--profile", "runtime"), ("--preset", "portaudio"), ("--preset", LIBRARIES / "portaudio.toml")):
         ended = latebind("audit", *options, program)
         assert (ended.returncode, "LB101" in ended.stdout) == (1, True), ended.stdout + ended.stderr
@@ -108,7 +115,7 @@ def test_another_library_is_named_and_a_description_of_it_can_be(latebind, tmp_p
     assert "describe it, and name the description" in unnamed[2]
     lines = assert_success(latebind("adopt", user, *named)).splitlines()
     assert linked in lines[0]
-    assert lines[1].startswith(f"next: latebind stub {named[1]} --output stubs; ")
+    assert lines[1].startswith(f"next: latebind stub {named[1]} --output stubs && ")
     assert f"(latebind stub {named[1]} --output stubs)" in latebind("audit", user, *named).stdout
     (tmp_path / "keys.toml").write_text(
         'name = "mine"\nentry_symbols = ["mine_version"]\n'
@@ -163,9 +170,85 @@ def test_each_library_that_a_program_links_gets_its_stub(latebind, tmp_path):
 
     for line, name in zip(lines, ("one", "two"), strict=False):
         assert f"program: links lib{name}.so.1, " in line
-    stubs = [f"latebind stub {tmp_path / name}.toml --output stubs; " for name in ("one", "two")]
+    stubs = [f"latebind stub {tmp_path / name}.toml --output stubs && " for name in ("one", "two")]
     [after] = [line for line in lines if line.startswith("next: ")]
     assert after.startswith(f"next: {''.join(stubs)}export ")
+
+
+def build_wheel_of_portaudio(folder, setup):
+    """The sources of a Python module that links PortAudio, and the library, which they name by `setup`."""
+    (folder / "lib").mkdir(parents=True)
+    (folder / "p.c").write_text("int Pa_GetVersion(void) { return 0x130700; }")
+    file = folder / "lib/libportaudio.so.2"
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{file.name}", folder / "p.c", "-o", file)
+    (folder / "lib/libportaudio.so").symlink_to(file.name)
+    project = folder / "project"
+    project.mkdir()
+    (project / "sound.c").write_text(SOUND)
+    (project / "setup.py").write_text(
+        f"from setuptools import Extension, setup\nsetup(name='sound', version='1.0', ext_modules=["
+        f"Extension('sound', ['sound.c'], {setup})])\n"
+    )
+    return project
+
+
+@pytest.mark.builds
+@pytest.mark.parametrize("more", ["", ", library_dirs=['{lib}']"], ids=["LIBRARY_PATH", "a folder that setup.py names"])
+def test_what_binds_a_described_library_of_a_wheel_late_was_tried(latebind, tmp_path, more):
+    """Also where the build names the library's folder with -L, as setuptools does if Python is a shared library."""
+    project = build_wheel_of_portaudio(tmp_path, f"libraries=['portaudio']{more.format(lib=tmp_path / 'lib')}")
+    env = {"LIBRARY_PATH": str(tmp_path / "lib")}
+    lines = assert_success(latebind("-v", "adopt", project, env=env)).splitlines()
+    assert any(line.startswith("tried: sound-1.0-") and line.endswith(" binds PortAudio late") for line in lines), lines
+    assert any("`import` raised an error, and may now end Python" in line for line in lines)
+    [command] = [line.partition(": ")[2] for line in lines if line.startswith("next: ")]
+    wheel = f"{sys.executable} -m pip wheel -q --no-deps --no-build-isolation -w dist ."
+    run_checked("bash", "-ec", f"{command}\n{wheel}", cwd=project, env={**os.environ, **env})
+    [made] = (project / "dist").glob("*.whl")
+    assert f"{made.name}: binds PortAudio late" in assert_success(latebind("adopt", made))
+
+
+@pytest.mark.builds
+def test_a_wheel_whose_build_takes_no_stub_says_what_is_left(latebind, tmp_path):
+    file = tmp_path / "lib/libportaudio.so.2"
+    project = build_wheel_of_portaudio(tmp_path, f"extra_objects=['{file}']")
+    lines = assert_success(latebind("-v", "adopt", project)).splitlines()
+    assert any(line.startswith("left: sound.") and "links libportaudio.so.2" in line for line in lines)
+    assert not any(line.startswith("next: ") for line in lines)
+
+
+def test_a_folder_of_built_files_is_read_whatever_else_it_has(latebind, tmp_path):
+    """A build folder of CMake or autotools has a Makefile."""
+    built = tmp_path / "build"
+    built.mkdir()
+    (built / "Makefile").touch()
+    assert "makes no wheel itself, so build it" in latebind("adopt", built).stdout
+    (tmp_path / "p.c").write_text("int Pa_GetVersion(void) { return 0x130700; }")
+    (tmp_path / "user.c").write_text("int Pa_GetVersion(void); int main(void) { return Pa_GetVersion() == 0; }")
+    library = tmp_path / "elsewhere" / "libportaudio.so.2"
+    library.parent.mkdir()
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{library.name}", tmp_path / "p.c", "-o", library)
+    run_checked("cc", tmp_path / "user.c", library, "-o", built / "linked")
+    assert_success(latebind("stub", "portaudio", "--output", tmp_path / "stubs"))
+    stub = tmp_path / "stubs" / host_rid() / "lib/libportaudio.a"
+    for name in ("late", "later"):
+        run_checked("cc", tmp_path / "user.c", stub, "-ldl", "-lpthread", "-o", built / name)
+
+    lines = assert_success(latebind("-v", "adopt", built)).splitlines()
+
+    assert "linked: links libportaudio.so.2" in lines[0]
+    assert lines[1:3] == [f"{name}: binds PortAudio late, at the first call" for name in ("late", "later")]
+
+
+def test_a_library_of_the_same_build_is_the_next_to_look_at(latebind, tmp_path):
+    (tmp_path / "own.c").write_text("int own(void) { return 0; }")
+    (tmp_path / "user.c").write_text("int own(void); int main(void) { return own(); }")
+    library = tmp_path / "b/libown.so.1"
+    library.parent.mkdir()
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{library.name}", tmp_path / "own.c", "-o", library)
+    run_checked("cc", tmp_path / "user.c", library, f"-Wl,-rpath,{library.parent}", "-o", tmp_path / "user")
+    lines = assert_success(latebind("adopt", tmp_path / "user")).splitlines()
+    assert lines[1:] == ["user: links libown.so.1", f"next: latebind adopt {library}"]
 
 
 def test_sources_that_latebind_cannot_build_are_no_package(latebind, tmp_path):

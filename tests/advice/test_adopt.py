@@ -52,6 +52,18 @@ def test_a_project_that_links_nothing_known(voice, library, start_in, advised):
     assert "libuser.so: links libmine.so.3" in assert_success(start_in(command, library, at=project))
 
 
+@pytest.mark.advice("build the project, and name a library or program that comes out: latebind adopt FILE")
+def test_a_project_that_links_a_library_that_latebind_describes(voice, library, tmp_path, start_in, advised):
+    (tmp_path / "p.c").write_text("int Pa_GetVersion(void) { return 1246720; }")
+    file = tmp_path / "libportaudio.so.2"
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{file.name}", tmp_path / "p.c", "-o", file)
+    project = voice(f"{PLAIN}target_link_libraries(voice PRIVATE {file})\n")
+    found = start_in("adopt", at=project)
+    assert assert_success(found).startswith("CMakeLists.txt:4: voice links PortAudio\n")
+    [[_, command, _]] = list_commands(advised(found))
+    assert "libuser.so: links libmine.so.3" in assert_success(start_in(command, library, at=project))
+
+
 @pytest.mark.parametrize("choice", ["install", "name"])
 @pytest.mark.advice(
     "Install or set what CMake asks for, and run this again: it reads CMAKE_PREFIX_PATH and "
@@ -124,17 +136,15 @@ def test_an_add_on_that_binds_late(addon, tmp_path, start_in, advised):
 
 
 @pytest.mark.advice(
-    "Build it as you usually do, and name what comes out: latebind adopt build/Release/NAME.node",
-    "Install Node.js with npm. Or build it as you usually do, and name what comes out: latebind adopt "
-    "build/Release/NAME.node",
+    "Build it as you usually do, and name what comes out: latebind adopt FILE.node",
+    "Install Node.js with npm. Or build it as you usually do, and name what comes out: latebind adopt FILE.node",
 )
 def test_an_add_on_that_npm_does_not_build(addon, tmp_path, start_in, advised):
     refused = start_in("adopt", at=addon)  # there is no PortAudio
     without = start_in("adopt", at=addon, env={**os.environ, "PATH": str(tmp_path)})
-    built = addon / "build/Release/NAME.node"
-    built.parent.mkdir(parents=True)
+    built = addon / "FILE.node"
     run_checked("cc", "-shared", "-fPIC", addon / "addon.c", f"-L{tmp_path}", "-lportaudio", "-o", built)
     for ended in (refused, without):
         assert ended.returncode == 2
         [[_, command, *rest]] = list_commands(advised(ended))
-        assert "NAME.node: links libportaudio.so.2" in assert_success(start_in(command, *rest, at=addon))
+        assert "FILE.node: links libportaudio.so.2" in assert_success(start_in(command, *rest, at=addon))

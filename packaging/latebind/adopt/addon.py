@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from latebind.adopt.ownbuild import copy_project, first_error
 from latebind.adopt.product import judge_trial, list_stub_commands, read_product
+from latebind.adopt.stubs import make_stubs
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid, target
 from latebind.errors import BuildError
@@ -61,16 +61,14 @@ def try_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -
         *(f"{BINDING}:{line.number}: write {line.new} in place of {line.old}" for line in lines),
         f"then: LIBRARY_PATH={folder} npm install --build-from-source",
     )
-    for runtime in runtimes:
-        argv = [sys.executable, "-m", "latebind", "stub", runtime.stub_argument, "--output", "stubs"]
-        run(argv, cwd=copy, timeout=_LIMIT)
+    stubs = make_stubs(runtimes, copy / "stubs")
     try:
-        after = _build(copy, root, described, {"LIBRARY_PATH": str(copy / "stubs" / host_rid() / "lib")})
+        after = _build(copy, root, described, {"LIBRARY_PATH": str(stubs / "lib")})
     except BuildError as error:
         reason = first_error(error.message).replace(f"{copy}/", "")
         return Addon(products=products, tried=(f"a stub in its place does not build: {reason}",))
     is_late, tried = judge_trial(after)
-    return Addon(products=products, advice=advice if is_late else (), tried=tried)
+    return Addon(products=products, advice=(*advice, *_list_kept(root, described)) if is_late else (), tried=tried)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,19 +130,38 @@ def _build(
             "the project is a Node.js add-on, and npm is not on PATH",
             where=str(root),
             advice="Install Node.js with npm. Or build it as you usually do, and name what comes out: "
-            "latebind adopt build/Release/NAME.node",
+            "latebind adopt FILE.node",
         )
     env = {**os.environ, **_FROM_SOURCE, **_find_headers(node), **(more or {})}
     argv: list[str | Path] = [npm, "install", "--foreground-scripts", "--no-audit", "--no-fund"]
+    before = _list_addons(copy)
     with LOG.step("building the add-on with npm", "built the add-on with npm"):
         ended = run(argv, cwd=copy, env=env, timeout=_LIMIT, check=False)
-    files = sorted(copy.glob("build/**/*.node"))
-    built = [path for path in files if "obj.target" not in path.parts]
+    built = [path for path, time in _list_addons(copy).items() if before.get(path) != time]
     if ended.returncode or not built:
-        why = first_error(ended.output) if ended.returncode else "it makes no build/Release/NAME.node"
-        advice = "Build it as you usually do, and name what comes out: latebind adopt build/Release/NAME.node"
+        why = first_error(ended.output) if ended.returncode else "npm install ends well, and there is no new .node file"
+        advice = "Build it as you usually do, and name what comes out: latebind adopt FILE.node"
         raise BuildError(f"npm cannot build the add-on\n    {why}", where=str(root), advice=advice)
     return {path.name: read_product(path, described) for path in built}
+
+
+def _list_addons(root: Path) -> dict[Path, int]:
+    """The add-ons in a project and when each was written; one for each name, as node-pre-gyp copies what gyp built."""
+    found = {path.name: path for path in sorted(root.rglob("*.node"), key=lambda path: (-len(path.parts), path))}
+    return {
+        path: path.stat().st_mtime_ns
+        for path in found.values()
+        if not {"node_modules", "obj.target"} & {*path.relative_to(root).parts}
+    }
+
+
+def _list_kept(root: Path, described: tuple[RuntimePreset, ...]) -> Iterator[str]:
+    """A line on the add-ons that a package has already, and that link a library: npm packs them, and builds none."""
+    linking = [path for path in sorted(root.glob("prebuilds/**/*.node")) if read_product(path, described).findings]
+    if linking:
+        first, more = linking[0].relative_to(root).as_posix(), len(linking) - 1
+        others = f" and {more} more link" if more else " links"
+        yield f"left: {first}{others} it as well: users get these files, so build them again, too"
 
 
 def _find_headers(node: Path) -> dict[str, str]:

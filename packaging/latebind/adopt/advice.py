@@ -19,6 +19,7 @@ from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prep
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import list_stub_commands, read_product
 from latebind.adopt.programs import advise_programs, try_programs
+from latebind.adopt.stubs import export_places, try_stubs
 from latebind.adopt.torch import PORT_ADVICE, describe_oldest, describe_unstable
 from latebind.backend.targets import host_rid
 from latebind.backend.tree import is_generated, is_scratch
@@ -49,6 +50,10 @@ _SHOWS = (
     "without it, functions return what its description says, or end the process; "
     f"show what to install: {DOCS}/howto/stub.md#show-the-message"
 )
+_ENDS = (
+    "without the library, `import` raised an error, and may now end Python, if the module then calls a function for "
+    f"which the description has no value: {DOCS}/howto/stub.md#show-the-message"
+)
 _OTHERS = {
     "CMakeLists.txt": "without-changing-a-line",
     "meson.build": "without-changing-a-line",
@@ -60,9 +65,12 @@ _OTHERS = {
     "Makefile": "without-changing-a-line",
 }
 """The sections of the page with recipes, by the file at a project's top."""
+_NO_PROJECT = ("Makefile", "configure")
+"""What is in folders of any kind: at a project's top alone it says how that is built."""
 _CANNOT = "cannot bind late as it is:"
 _PROGRAMS = "only programs link it; packages hold shared libraries and modules, so there is no latebind.toml to write"
 _RECIPES = f"{DOCS}/howto/other-builds.md"
+_KEEP = f"to keep it in your sources: {_RECIPES}"
 _RUNS = "runs the project's own build in a temporary folder"
 _DOWNLOAD = "To let the project download its dependencies: latebind adopt --download"
 _ASKS = (
@@ -70,6 +78,7 @@ _ASKS = (
     "CMAKE_POLICY_VERSION_MINIMUM from the environment. Or build the project, and name what comes out: "
     "latebind adopt FILE"
 )
+_BUILT = "build the project, and name a library or program that comes out: latebind adopt FILE"
 _BUILD = "for another library, build the project, and name a library or program that comes out: latebind adopt FILE"
 
 
@@ -108,7 +117,7 @@ def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...
             LOG.say(_RUNS)
             return _adopt_addon(root, scratch, described)
     section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
-    if section:
+    if section and not read_product(root, described).contents.native:
         text = f"{root.name} makes no wheel itself, so build it, and name a library or program that comes out"
         named = [word for runtime in described for word in ("--preset", runtime.stub_argument)]
         if described:  # its stub is a library to link, not a file to compile
@@ -131,7 +140,7 @@ def _describe_package(path: Path, described: tuple[RuntimePreset, ...]) -> Adopt
 def _describe_product(product: Product, name: str) -> Adoption:
     """What is known of a package for which nothing is planned."""
     bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
-    lines = [*product.describe(), *(f"{name}: binds {title} late, at the first call" for title in bound)]
+    lines = [*product.describe(), *product.list_late()]
     if bound and product.undefined:
         lines += [f"{product.name_file(finding)}: {finding.message}" for finding in product.undefined]
         described = [title for title in bound if title not in {runtime.title for runtime in presets().values()}]
@@ -143,7 +152,8 @@ def _describe_product(product: Product, name: str) -> Adoption:
         others = [f"{file or name}: links {', '.join(names)}" for file, names in product.linked.items()]
         if operators:
             return Adoption(lines=(*operators, *others))
-        return Adoption(lines=(f"{name} {_NO_RUNTIME}", *others), ends=_OWN)
+        made = [f"next: {shlex.join(['latebind', 'adopt', str(file)])}" for file in product.built_with.values()]
+        return Adoption(lines=(f"{name} {_NO_RUNTIME}", *others), ends=tuple(made) or _OWN)
     for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
         if runtime.distribution:
             required = product.find_requirement(runtime)
@@ -151,27 +161,25 @@ def _describe_product(product: Product, name: str) -> Adoption:
     lines += describe_oldest(product)
     if unstable := [*describe_unstable(product)]:
         return Adoption(lines=(*lines, *unstable), ends=(PORT_ADVICE,))
-    shows = (_SHOWS,) if {runtime.name for runtime in product.bound} - {*presets()} or product.others_bound else ()
+    is_described = bool({runtime.name for runtime in product.bound} - {*presets()} or product.others_bound)
+    shows = (_warn(product) or (_SHOWS,)) if is_described else ()
     return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else shows)
+
+
+def _warn(product: Product) -> tuple[str, ...]:
+    """What a module of CPython's does without its library that it did not do before."""
+    return (_ENDS,) if product.has_module else ()
 
 
 def _advise_stub(product: Product) -> tuple[str, ...]:
     """What to do with the build that made a package by hand."""
-    prefix = f"$PWD/stubs/{host_rid()}"
-    folder = f"{prefix}/lib"
     if without := [runtime.title for runtime in product.runtimes if runtime.stub is None]:
         return (f"next: describe {' and '.join(without)} for a stub: {DOCS}/howto/stub.md",)
-    places = {
-        "LIBRARY_PATH": folder,
-        "PKG_CONFIG_PATH": f"{folder}/pkgconfig",
-        "CMAKE_PREFIX_PATH": prefix,
-        "CPATH": f"{prefix}/include",  # for <latebind/stub.h>
-    }
-    paths = " ".join(f"{name}={place}${{{name}:+:${name}}}" for name, place in places.items())
     return (
-        f"next: {list_stub_commands(product.runtimes)}; export {paths}; build again from scratch",
-        f"a folder that your build names with -L (or as geos-config does) is searched first: name {folder} there",
-        f"to keep it in your sources: {_RECIPES}#the-stub-as-one-c-file",
+        f"next: {list_stub_commands(product.runtimes)} && {export_places()}",
+        "then build again from scratch, not tried here: a folder that your build itself names with -L may come first",
+        *_warn(product),
+        f"{_KEEP}#the-stub-as-one-c-file",
     )
 
 
@@ -232,11 +240,12 @@ def _list_unread(root: Path, *read: str) -> Iterator[str]:
     below = [
         path.relative_to(root).as_posix()
         for name in names
+        if name not in _NO_PROJECT
         for path in sorted(root.glob(f"*/{name}"))
         if name not in top and not is_scratch(path.parent.name) and not is_generated(path.parent)
     ]
     if others := [name for name in (*(name for name in top if name in _OTHERS), *below) if name not in read]:
-        yield f"not read: {', '.join(others)}: name a folder, or what a build makes: latebind adopt PATH"
+        yield f"not looked at: {', '.join(others)}"
 
 
 def _adopt_wheel(
@@ -246,7 +255,11 @@ def _adopt_wheel(
     product = read_product(built.wheel, described)
     chosen = product.runtimes or product.bound
     if not chosen or chosen[0].name not in presets() or product.operators:
-        return _describe_product(product, built.wheel.name)
+        found = _describe_product(product, built.wheel.name)
+        if not product.runtimes or product.operators or any(runtime.stub is None for runtime in product.runtimes):
+            return found
+        outcome = try_stubs(root, scratch / "stubbed", backend, product, described)
+        return replace(found, ends=(*outcome, *_warn(product), f"{_KEEP}#the-stub-as-one-c-file"))
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)
     if not plan.texts:
@@ -292,10 +305,12 @@ def _adopt_cmake(root: Path, scratch: Path, *, may_download: bool) -> Adoption:
         return Adoption(lines=(_CANNOT, *obstacles))
     if not configured.links:
         titles = ", ".join(runtime.title for runtime in presets().values() if runtime.stub)
-        return Adoption(lines=(f"{root.name}: CMake links none of these: {titles}",), ends=(_BUILD,))
+        others = tuple(f"{place}: {target} links {title}" for place, target, title in configured.others)
+        lines = others or (f"{root.name}: CMake links none of these: {titles}",)
+        return Adoption(lines=lines, ends=(_BUILT if others else _BUILD,))
     if not any(link.kind in PACKED for link in configured.links):
         is_late, lines = try_programs(root, scratch / "trial", configured.links)
-        ends = (*lines, advise_programs(configured.links)) if is_late else (*lines, f"recipes: {_RECIPES}")
+        ends = (*lines, *advise_programs(configured.links)) if is_late else (*lines, f"recipes: {_RECIPES}")
         return Adoption(lines=(*facts, _PROGRAMS), ends=ends)
     latebind = "latebind" if root == Path.cwd() else f"latebind -C {root}"
     pack = f"next: {latebind} pack"

@@ -21,6 +21,7 @@ from latebind.backend.fileapi import list_directories, list_targets, read_cache,
 from latebind.backend.stub import IN_FRONT
 from latebind.backend.targets import host_rid, target
 from latebind.backend.toolchain import installers_toolchain, require, toolchain
+from latebind.config.described import libraries
 from latebind.config.file import FILE_NAME, load
 from latebind.config.runtime import RuntimeUse
 from latebind.native.codemodel import find_place, list_link_items, name_runtime
@@ -73,6 +74,8 @@ class Configured:
     project: Mapping[str, str]
     """Name, version and description, as project() stated them."""
     links: tuple[Link, ...] = ()
+    others: tuple[tuple[str, str, str], ...] = ()
+    """Each link of a library that latebind knows, but for runtimes: its place, the target, and the library's title."""
     bundled: tuple[tuple[str, str], ...] = ()
     """Each install() of a runtime's own file: its place, and the file."""
     downloads: tuple[tuple[str, str], ...] = ()
@@ -129,6 +132,7 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
     return Configured(
         project={key.lower(): cache.get(f"CMAKE_PROJECT_{key}", "") for key in ("NAME", "VERSION", "DESCRIPTION")},
         links=tuple(_list_links(targets, tree, root, stubs)),
+        others=tuple(dict.fromkeys(_list_others(targets, root))),
         bundled=tuple(_list_bundled(tree, root)),
         downloads=downloads,
         asked=dict(_list_asked(calls)),
@@ -185,6 +189,13 @@ def _list_links(targets: list[dict[str, Any]], tree: Path, root: Path, stubs: Ma
                 place=linked.place,
                 component=components.get(linked.target["id"]),
             )
+
+
+def _list_others(targets: list[dict[str, Any]], root: Path) -> Iterator[tuple[str, str, str]]:
+    known = libraries()
+    for linked in list_link_items(targets, root):
+        if name := name_runtime(linked.item, known):
+            yield linked.place, linked.target["name"], known[name].title
 
 
 def _list_bundled(tree: Path, root: Path) -> Iterator[tuple[str, str]]:

@@ -150,6 +150,11 @@ def copy_project(root: Path, to: Path) -> Path:
     return to
 
 
+def build_plainly(backend: Backend, root: Path, scratch: Path, env: Mapping[str, str]) -> Path:
+    """Build the wheel of a copy with more variables, unwatched. Raises BuildError with what the build printed."""
+    return _build(backend, root, scratch, is_watched=False, more=env).wheel
+
+
 def build_wheel(backend: Backend, root: Path, scratch: Path) -> Built:
     """Build the wheel of a copy in the empty folder `scratch`. Raises BuildError with what the build printed.
 
@@ -167,11 +172,13 @@ def build_wheel(backend: Backend, root: Path, scratch: Path) -> Built:
         return replace(built, unwatched=error.message.splitlines()[-1].strip())
 
 
-def _build(backend: Backend, root: Path, scratch: Path, *, is_watched: bool = True) -> Built:
+def _build(
+    backend: Backend, root: Path, scratch: Path, *, is_watched: bool = True, more: Mapping[str, str] | None = None
+) -> Built:
     probe, trace, trees, answer = (scratch / name for name in ("probe.cmake", "trace", "trees.txt", "modules.json"))
     meson = scratch / "meson"
     (scratch / "dist").mkdir()
-    env = _watch(backend, scratch, probe, trace, trees) if is_watched else {}
+    env = {**(_watch(backend, scratch, probe, trace, trees) if is_watched else {}), **(more or {})}
     settings = {"build-dir": str(meson)} if backend.name == "mesonpy" else {}
     with LOG.step(f"building the wheel with {backend.name}", f"built the wheel with {backend.name}"):
         backend.call(root, "build", answer, scratch / "dist", msgspec.json.encode(settings).decode(), env=env)

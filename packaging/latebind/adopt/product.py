@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -16,7 +17,6 @@ from loadcheck.facts import find_kind, is_glibc, kind_of, platforms, read_packag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from latebind.tables.presets import RuntimePreset
     from loadcheck import Finding
@@ -53,6 +53,24 @@ class Product:
         texts = [set(file.markers) for file in self._with_stubs]
         return tuple(runtime for runtime in self.known if any(runtime.environment in found for found in texts))
 
+    def _list_bound(self, file: File) -> Iterator[RuntimePreset]:
+        return (runtime for runtime in self.known if runtime.environment in file.markers)
+
+    def list_late(self) -> Iterator[str]:
+        """A line for each library that a stub binds late: of each file in a folder, else of the package."""
+        path = self.contents.path
+        bound = (
+            (file.name if path.is_dir() else path.name, title)
+            for file in self._with_stubs
+            for title in (*(runtime.title for runtime in self._list_bound(file)), *self._list_others(file))
+        )
+        return (f"{name}: binds {title} late, at the first call" for name, title in dict.fromkeys(bound))
+
+    @property
+    def has_module(self) -> bool:
+        """Whether it has a module of CPython's."""
+        return any(name.startswith("PyInit_") for names in self.exports.values() for name in names)
+
     @property
     def operators(self) -> tuple[str, ...]:
         """The libraries of custom operators that link or bind the runtime, or need its entry."""
@@ -71,9 +89,12 @@ class Product:
     @property
     def others_bound(self) -> tuple[str, ...]:
         """The libraries that stubs in it bind late, and that `known` lacks: ELF files name what they open."""
+        return tuple(dict.fromkeys(name for file in self._with_stubs for name in self._list_others(file)))
+
+    def _list_others(self, file: File) -> Iterator[str]:
         names = {runtime.name for runtime in self.known}
-        notes = (opened for file in self._with_stubs for image in file.images for opened in image.opened)
-        return tuple(dict.fromkeys(opened.feature for opened in notes if opened.feature not in names))
+        notes = (opened for image in file.images for opened in image.opened)
+        return (opened.feature for opened in notes if opened.feature not in names)
 
     @property
     def linked(self) -> Mapping[str, tuple[str, ...]]:
@@ -83,6 +104,15 @@ class Product:
             names = [name for name in image.needed if not self._has(name, image)]
             found.setdefault(file.name, []).extend(names)
         return {name: tuple(dict.fromkeys(names)) for name, names in found.items() if names}
+
+    @property
+    def built_with(self) -> Mapping[str, Path]:
+        """The libraries that the build of a file at hand made, too: its run path leads to them."""
+        images = self.contents.images if self.contents.kind == "binary" else ()
+        places = (
+            (name, Path(folder, name)) for _, image in images for folder in image.runpath for name in image.needed
+        )
+        return {name: file for name, file in places if file.is_absolute() and file.is_file()}
 
     def _has(self, library: str, image: Image) -> bool:
         is_systems = {
@@ -166,5 +196,5 @@ def judge_trial(products: Mapping[str, Product]) -> tuple[bool, tuple[str, ...]]
 
 
 def list_stub_commands(runtimes: Iterable[RuntimePreset]) -> str:
-    """The commands that make the stubs of libraries in the folder stubs."""
-    return "; ".join(f"latebind stub {runtime.stub_argument} --output stubs" for runtime in runtimes)
+    """The command that makes the stubs of libraries in the folder stubs."""
+    return " && ".join(f"latebind stub {runtime.stub_argument} --output stubs" for runtime in runtimes)

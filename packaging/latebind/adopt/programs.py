@@ -43,8 +43,8 @@ def try_programs(root: Path, scratch: Path, links: Sequence[Link]) -> tuple[bool
     return judge_trial({name: read_product(files[name]) for name in programs})
 
 
-def advise_programs(links: Sequence[Link]) -> str:
+def advise_programs(links: Sequence[Link]) -> tuple[str, str]:
     """What to do with the project's own build."""
     stubs = list_stub_commands(preset(name) for name in sorted({link.runtime for link in links}))
     place = f"$PWD/stubs/{host_rid()}${{CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}}"
-    return f"next: {stubs}; export CMAKE_PREFIX_PATH={place}; build again from scratch"
+    return f"next: {stubs} && export CMAKE_PREFIX_PATH={place}", "then build again from scratch"

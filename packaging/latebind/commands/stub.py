@@ -7,14 +7,16 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.commands.common import Add, add_format, add_target, new_folder, print_json
-from latebind.errors import LatebindError
+from latebind.errors import LatebindError, NotRun
 
 if TYPE_CHECKING:
     from latebind.backend.targets import Target
+    from latebind.backend.toolchain import Toolchain
     from latebind.config.runtime import RuntimeUse
     from latebind.native.stublibrary import InstalledHeaders, Stub, StubSource
 
@@ -190,10 +192,21 @@ def _list_linked(file: Path) -> list[str]:
     return [word for line in given for word in line.split() if word.startswith("-l")]
 
 
-def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[Target]) -> list[Stub]:
-    """One stub for each target. Raises LatebindError for missing headers, NotRun without zig."""
+def _choose_compiler(target: Target) -> Toolchain:
+    """zig, or the machine's own compiler for this machine where zig is not installed. Raises NotRun without both."""
     from latebind.backend.targets import host_rid
     from latebind.backend.toolchain import toolchain
+    from latebind.backend.zig import find_zig
+
+    if target.rid == host_rid() and find_zig() is None:
+        with suppress(NotRun):
+            return toolchain("host", target)
+    return toolchain("zig", target)
+
+
+def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[Target]) -> list[Stub]:
+    """One stub for each target. Raises LatebindError for missing headers, NotRun without a compiler."""
+    from latebind.backend.targets import host_rid
     from latebind.backend.zig import find_zig
     from latebind.native.stublibrary import Stub
     from latebind.system.resources import cmake_dir
@@ -209,7 +222,7 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[
             installed=installed if target.rid == host_rid() else {},
             target=target,
             floor=target.floor,
-            toolchain=toolchain("zig", target),
+            toolchain=_choose_compiler(target),
             loader=cmake_dir(),
             headers=headers,
             visual_cpp=find_zig(),

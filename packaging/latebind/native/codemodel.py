@@ -10,7 +10,7 @@ from typing import Any
 
 from latebind.backend.fileapi import CMAKE_FILES, list_installers, list_targets, read_reply
 from latebind.system.run import run
-from latebind.tables.presets import presets
+from latebind.tables.presets import RuntimePreset, presets
 from loadcheck.api import fits_any
 
 _NODE = re.compile(r'^"[^"]+" \[label="(.*)"\]$', re.MULTILINE)
@@ -81,11 +81,11 @@ def list_link_items(targets: Iterable[Mapping[str, Any]], root: Path) -> Iterato
                 yield LinkItem(target=item, item=fragment["fragment"].strip().strip('"'), place=place)
 
 
-def name_runtime(item: str) -> str:
+def name_runtime(item: str, known: Mapping[str, RuntimePreset] | None = None) -> str:
     """The runtime whose file an item of a link line is, by its path or as -l; "" if it is another library."""
     name = PurePosixPath(item.replace("\\", "/")).name
     name = f"lib{item[2:]}.so" if item.startswith("-l") else name
-    return next((key for key, preset in presets().items() if fits_any(name, preset.linked_globs)), "")
+    return next((key for key, preset in (known or presets()).items() if fits_any(name, preset.linked_globs)), "")
 
 
 def find_place(graph: Mapping[str, Any], index: int | None, root: Path) -> str:

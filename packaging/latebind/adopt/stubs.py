@@ -1,0 +1,74 @@
+"""Has a project's own build link stubs in the place of its libraries: by what is set for it, which a trial chooses."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from latebind.adopt.ownbuild import build_plainly, copy_project, first_error
+from latebind.adopt.product import judge_trial, list_stub_commands, read_product
+from latebind.backend.targets import host_rid
+from latebind.errors import BuildError
+from latebind.system.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from latebind.adopt.ownbuild import Backend
+    from latebind.adopt.product import Product
+    from latebind.tables.presets import RuntimePreset
+
+_LIMIT = 1800.0
+_PLACES = {
+    "LIBRARY_PATH": ("{folder}/lib", ":"),
+    "PKG_CONFIG_PATH": ("{folder}/lib/pkgconfig", ":"),
+    "CMAKE_PREFIX_PATH": ("{folder}", ":"),
+    "CPATH": ("{folder}/include", ":"),  # for <latebind/stub.h>
+    "LDFLAGS": ("-L{folder}/lib", " "),  # setuptools names a folder with -L where Python is a shared library
+}
+"""Where compilers and build systems look, in front of what is set already, and what is between both."""
+
+
+def export_places() -> str:
+    """The shell's command with which builds find the stubs in this folder."""
+    folder = f"$PWD/stubs/{host_rid()}"
+    words = [
+        f'{name}="{place.format(folder=folder)}${{{name}:+{between}${name}}}"'
+        for name, (place, between) in _PLACES.items()
+    ]
+    return f"export {' '.join(words)}"
+
+
+def _set_places(folder: Path) -> dict[str, str]:
+    """What that command sets, for the stubs in a folder."""
+    return {
+        name: between.join(filter(None, [place.format(folder=folder), os.environ.get(name, "")]))
+        for name, (place, between) in _PLACES.items()
+    }
+
+
+def make_stubs(runtimes: Iterable[RuntimePreset], folder: Path) -> Path:
+    """Make the stubs of libraries for this machine, by the command that is printed; returns the folder of both."""
+    for runtime in runtimes:
+        argv = [sys.executable, "-m", "latebind", "stub", runtime.stub_argument, "--output", str(folder)]
+        run(argv, cwd=folder.parent, timeout=_LIMIT)
+    return folder / host_rid()
+
+
+def try_stubs(
+    root: Path, scratch: Path, backend: Backend, product: Product, described: tuple[RuntimePreset, ...]
+) -> tuple[str, ...]:
+    """Build a project's wheel with stubs in a folder; says what to do if that binds all late, or what is left."""
+    scratch.mkdir()
+    stubs = make_stubs(product.runtimes, scratch / "stubs")
+    copy = copy_project(root, scratch / "project")
+    try:
+        wheel = build_plainly(backend, copy, scratch, _set_places(stubs))
+    except BuildError as error:
+        return (f"left: with the stub in its place the build fails: {first_error(error.message).strip()}",)
+    is_late, tried = judge_trial({wheel.name: read_product(wheel, described)})
+    if not is_late:
+        return tried
+    return (f"next: {list_stub_commands(product.runtimes)} && {export_places()}", "then build the wheel again", *tried)
