@@ -10,8 +10,9 @@ function takeWords(text) {
   const query = text.replace(TORCH, "libtorch_cpu another torch");
   const short = query.replace(FOLDERS, (folders) => (folders.includes("homebrew") ? folders : "")); // says nothing else
   const words = short.split(/[\s:"*^~\\]+/).map((word) => word.replace(/^\W+/, "")).filter(Boolean);
-  // ^1 makes a word match as a whole. The last word may be unfinished.
-  return words.map((word, place) => (place < words.length - 1 ? `${word}^1` : word)).join(" ");
+  // ^1 makes a word match as a whole. The last word may be unfinished, unless it is a file's name.
+  const isWhole = (word, place) => place < words.length - 1 || /\w[._]\w/.test(word);
+  return words.map((word, place) => (isWhole(word, place) ? `${word}^1` : word)).join(" ");
 }
 
 const post = Worker.prototype.postMessage;

@@ -1,6 +1,7 @@
 """Adds to the documentation site the pages that are not in docs/, and points links that leave it at the repository.
 
-It also names the columns in the cells of wide tables, for phones, makes no head of an empty cell, and marks short code.
+It also adds questions to the search (asked.py), names the columns in the cells of wide tables, for phones, makes no
+head of an empty cell, and marks short code.
 
 A hook of mkdocs (mkdocs.yml). A relative link means the same in the repository and on the site: to a page it stays a
 link between pages, to any other file it leads to the repository. What leads nowhere is a warning: it fails the build.
@@ -35,6 +36,7 @@ from ci.gen import (  # noqa: E402
     reference_dotnet,
     sabotage_page,
 )
+from ci.gen.asked import add_questions  # noqa: E402
 from ci.gen.pictures import draw_audit_times, draw_search_order  # noqa: E402
 from ci.gen.reference_checks import check_pages  # noqa: E402
 from ci.gen.reference_scenarios import scenarios_page  # noqa: E402
@@ -124,6 +126,17 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
     """
     labelled = _TABLE.sub(lambda table: _EMPTY_HEAD.sub(r"<td\1></td>", label_cells(table[0])), html)
     return _SHORT_CODE.sub('<code class="short">', labelled)
+
+
+def on_post_build(*, config: MkDocsConfig) -> None:
+    """Add to the search index what people ask. mkdocs calls hooks after plugins, so the index is there."""
+    file = Path(config.site_dir) / "search" / "search_index.json"
+    index = json.loads(file.read_text("utf-8"))
+    try:
+        add_questions(index)
+    except KeyError as error:
+        _LOG.warning("asked.json has questions about sections that are gone: %s", error.args[0])
+    file.write_text(json.dumps(index, separators=(",", ":")), "utf-8")
 
 
 def label_cells(table: str) -> str:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from ci.gen import docs_site
+from ci.gen.asked import add_questions, questions
 from ci.links import check_links
 from tests.conftest import ROOT
 from tests.support.axe import find_violations
@@ -248,6 +249,21 @@ def test_what_people_typed_who_had_not_seen_the_pages_finds_its_answer_first(sit
     found = search(site, [row["query"] for row in rows])
     missed = [row["query"] for row, best in zip(rows, found, strict=True) if not best[0].startswith(row["answer"])]
     assert len(missed) <= (1 - share) * len(rows), missed
+
+
+def test_no_question_of_the_index_is_one_by_which_the_search_is_judged():
+    judged = {row["query"].lower() for row in json.loads(QUERIES.read_text("utf-8"))}
+    assert [question for asked in questions().values() for question in asked if question.lower() in judged] == []
+
+
+def test_questions_about_a_section_that_is_gone_are_named():
+    place = next(iter(questions()))
+    entries = [{"location": other, "title": "<code>a</code> &amp; b"} for other in questions() if other != place]
+    index = {"config": {"fields": {"title": {"boost": 3}}}, "docs": entries}
+    with pytest.raises(KeyError, match=re.escape(place)):
+        add_questions(index)
+    assert index["config"]["fields"]["asked"] == {"boost": 3}
+    assert entries[0]["asked"].startswith("a & b . ")
 
 
 @pytest.mark.builds

@@ -1,0 +1,47 @@
+"""Adds to the site's search index what people ask whose answer is a section, in words that the section doesn't use.
+
+asked.json has, for each page and section, questions by people who had read the section, but not the queries by which
+the search is judged (tests/ci/queries.json). They are searched and not shown.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FILE = Path(__file__).with_name("asked.json")
+_TAG = re.compile(r"<[^>]+>")
+
+
+def questions() -> Mapping[str, list[str]]:
+    """The questions by the section's place on the site: `howto/audit.html#see-what-loads-what`."""
+    pages = json.loads(_FILE.read_text("utf-8"))
+    return {
+        f"{page.removesuffix('.md')}.html{'#' if section else ''}{section}": asked
+        for page, sections in pages.items()
+        for section, asked in sections.items()
+    }
+
+
+def add_questions(index: dict[str, Any]) -> None:
+    """Give each entry of the index its questions, in a field of their own: the theme's search takes any fields.
+
+    An entry has its title there as well, so that a title counts as much as questions do. A page whose sections are
+    answers has none: its introduction answers nothing. Raises KeyError for questions about a section that is gone.
+    """
+    asked = dict(questions())
+    collections = {place.partition("#")[0] for place in asked} - asked.keys()
+    fields = index["config"]["fields"]
+    fields["asked"] = {"boost": fields["title"]["boost"]}
+    for entry in index["docs"]:
+        place = entry["location"]
+        if place not in collections:
+            entry["asked"] = " . ".join([html.unescape(_TAG.sub("", entry["title"])), *asked.pop(place, [])])
+    if asked:
+        raise KeyError(", ".join(asked))
