@@ -41,7 +41,9 @@ wheels. "Floor" decompresses and hashes every member in one thread.
     "startup": """`latebind --help` as a process.""",
     "stub": """One C program links the runtime, the other the stub.""",
     "library": """The same programs with zlib, stripped. "Clock" and "CPU" are what it takes to make what they link
-instead: `latebind stub`, or Implib.so's generator and the compiler.""",
+instead: `latebind stub`, or Implib.so's generator and the compiler.
+
+![Size, a call and the first call: linked, late and by Implib.so](img/library.svg)""",
 }
 
 

@@ -37,7 +37,7 @@ from ci.gen import (  # noqa: E402
     sabotage_page,
 )
 from ci.gen.asked import add_questions  # noqa: E402
-from ci.gen.pictures import draw_audit_times, draw_search_order  # noqa: E402
+from ci.gen.pictures import draw_audit_times, draw_library, draw_search_order  # noqa: E402
 from ci.gen.reference_checks import check_pages  # noqa: E402
 from ci.gen.reference_scenarios import scenarios_page  # noqa: E402
 from ci.gen.session import draw_session  # noqa: E402
@@ -102,7 +102,12 @@ def generate_pages() -> Mapping[str, str]:
     texts = {
         f"schema/{name}.schema.json": json.dumps(schema, indent=2, sort_keys=True) for name, schema in schemas.items()
     }
-    drawn = {"audit": draw_audit_times(), "search-order": draw_search_order(), "session": draw_session()}
+    drawn = {
+        "audit": draw_audit_times(),
+        "library": draw_library(),
+        "search-order": draw_search_order(),
+        "session": draw_session(),
+    }
     pictures = {f"img/{name}.svg": text for name, text in drawn.items()}
     return {**reference, **measured, "scenarios.md": scenarios_page(), **check_pages(), **texts, **pictures}
 

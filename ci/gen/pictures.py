@@ -31,6 +31,8 @@ _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "latebind",
 }
 _ROW = re.compile(r"^\| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
+_MEASURED = ("larger than the linked program, kB", "a call, ns", "the first call, µs")
+"""The rows that are drawn of the page's table about a C library."""
 _TRUST = {
     "named": "used as it is",
     "host": "trusted as the host trusts it",
@@ -74,6 +76,25 @@ def draw_audit_times() -> str:
     axes.set_xticks([])
     axes.set_xlim(0, max(clocks) * 1.12)
     axes.invert_yaxis()
+    return _write(figure)
+
+
+def draw_library() -> str:
+    """What binding a C library late costs beside linking it and Implib.so, from docs/bench.md."""
+    section = (ROOT / "docs" / "bench.md").read_text("utf-8").partition("## A C library:")[2]
+    lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")]
+    ways = next(line for line in lines if line[0] == "linked")
+    measured = {name: numbers for name, *numbers in lines if name in _MEASURED}
+    figure, axes = _make_axes(3, 0.3 * len(measured) * (len(ways) + 1))
+    axes.set(xlim=(0, 100), ylim=(len(measured) * (len(ways) + 1) - 0.6, -0.7))
+    for group, (name, numbers) in enumerate(measured.items()):
+        top, most = group * (len(ways) + 1), max(map(float, numbers))
+        axes.text(0, top - 0.1, name, va="center", weight="bold")
+        for row, (way, number) in enumerate(zip(ways, numbers, strict=True), top + 1):
+            width = 55 * float(number) / most
+            axes.text(23, row - 0.2, way, va="center", ha="right")
+            axes.barh(row - 0.2, width, left=25, height=0.62, color=_OURS if way == "late" else _OTHERS)
+            axes.text(26.5 + width, row - 0.2, number, va="center")
     return _write(figure)
 
 

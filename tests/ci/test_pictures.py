@@ -9,7 +9,11 @@ from ci.gen import pictures
 from ci.gen.places import read_places
 from tests.conftest import ROOT
 
-DRAWN = {"audit": pictures.draw_audit_times, "search-order": pictures.draw_search_order}
+DRAWN = {
+    "audit": pictures.draw_audit_times,
+    "library": pictures.draw_library,
+    "search-order": pictures.draw_search_order,
+}
 OWN = sorted((ROOT / "docs" / "img").glob("*.svg"))
 
 
@@ -33,6 +37,14 @@ def test_the_bars_are_those_of_the_page():
     assert "peers" in clocks
     assert [f"{clock:.1f} s" for clock in clocks.values()] == [text for text in texts if text.endswith(" s")]
     assert set(clocks) <= set(texts)
+
+
+def test_the_bars_of_a_c_library_are_those_of_the_page():
+    section = (ROOT / "docs" / "bench.md").read_text("utf-8").partition("## A C library:")[2]
+    [numbers] = re.findall(r"^\| larger than the linked program, kB \| (.*) \|$", section, re.MULTILINE)
+    texts = list_texts(pictures.draw_library())
+    assert {"linked", "late", "Implib.so", *numbers.split(" | ")} <= set(texts)
+    assert "the first call, µs" in texts
 
 
 @pytest.mark.parametrize("name", DRAWN)
