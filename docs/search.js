@@ -6,13 +6,26 @@ const FOLDERS = /[\w.@~:-]*[\\/](?:[^\s\\/,;:()]*[\\/])+/g; // of a path, before
 
 const TORCH = /\b_ZNK?(3c10|2at|5torch)\w*/g; // C++ names of torch: no two have a word in common
 
+// The sections of messages.md, each with the expressions that find its messages and its title: ci/gen/asked.py.
+const MESSAGES = [];
+
+function findTitle(text) {
+  const finds = ([expressions]) => expressions.some((expression) => new RegExp(expression, "is").test(text));
+  return MESSAGES.find(finds)?.[1] ?? "";
+}
+
+function splitWords(text) {
+  return text.split(/[\s:"*^~\\]+/).map((word) => word.replace(/^\W+/, "")).filter(Boolean);
+}
+
 function takeWords(text) {
   const query = text.replace(TORCH, "libtorch_cpu another torch");
   const short = query.replace(FOLDERS, (folders) => (folders.includes("homebrew") ? folders : "")); // says nothing else
-  const words = short.split(/[\s:"*^~\\]+/).map((word) => word.replace(/^\W+/, "")).filter(Boolean);
+  const words = splitWords(short);
   // ^1 makes a word match as a whole. The last word may be unfinished, unless it is a file's name.
   const isWhole = (word, place) => place < words.length - 1 || /\w[._]\w/.test(word);
-  return words.map((word, place) => (isWhole(word, place) ? `${word}^1` : word)).join(" ");
+  const title = splitWords(findTitle(text)).map((word) => `${word}^9`);
+  return [...title, ...words.map((word, place) => (isWhole(word, place) ? `${word}^1` : word))].join(" ");
 }
 
 const post = Worker.prototype.postMessage;

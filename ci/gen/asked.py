@@ -1,4 +1,4 @@
-"""Adds to the site's search index what people ask whose answer is a section, in words that the section doesn't use.
+"""Adds to the site's search what people ask whose answer is a section, in words that the section doesn't use.
 
 asked.json has, for each page and section, questions by people who had read the section, but not the queries by which
 the search is judged (tests/ci/queries.json). They are searched and not shown.
@@ -11,6 +11,8 @@ import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from latebind.tables.messages import sections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,3 +47,9 @@ def add_questions(index: dict[str, Any]) -> None:
             entry["asked"] = " . ".join([html.unescape(_TAG.sub("", entry["title"])), *asked.pop(place, [])])
     if asked:
         raise KeyError(", ".join(asked))
+
+
+def add_messages(script: str) -> str:
+    """search.js with the expressions by which `latebind doctor --message` finds a section: they find it here, too."""
+    rows = [(section.patterns, section.title.replace("`", "")) for section in sections()]
+    return script.replace("const MESSAGES = [];", f"const MESSAGES = {json.dumps(rows)};")

@@ -36,7 +36,7 @@ from ci.gen import (  # noqa: E402
     reference_dotnet,
     sabotage_page,
 )
-from ci.gen.asked import add_questions  # noqa: E402
+from ci.gen.asked import add_messages, add_questions  # noqa: E402
 from ci.gen.pictures import draw_audit_times, draw_library, draw_search_order  # noqa: E402
 from ci.gen.reference_checks import check_pages  # noqa: E402
 from ci.gen.reference_scenarios import scenarios_page  # noqa: E402
@@ -134,7 +134,7 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
 
 
 def on_post_build(*, config: MkDocsConfig) -> None:
-    """Add to the search index what people ask. mkdocs calls hooks after plugins, so the index is there."""
+    """Add to the search what people ask. mkdocs calls hooks after plugins, so the index is there."""
     file = Path(config.site_dir) / "search" / "search_index.json"
     index = json.loads(file.read_text("utf-8"))
     try:
@@ -142,6 +142,8 @@ def on_post_build(*, config: MkDocsConfig) -> None:
     except KeyError as error:
         _LOG.warning("asked.json has questions about sections that are gone: %s", error.args[0])
     file.write_text(json.dumps(index, separators=(",", ":")), "utf-8")
+    script = Path(config.site_dir) / "search.js"
+    script.write_text(add_messages(script.read_text("utf-8")), "utf-8")
 
 
 def label_cells(table: str) -> str:

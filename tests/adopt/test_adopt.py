@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import sys
 import zipfile
@@ -206,6 +207,23 @@ def test_what_binds_a_described_library_of_a_wheel_late_was_tried(latebind, tmp_
     run_checked("bash", "-ec", f"{command}\n{wheel}", cwd=project, env={**os.environ, **env})
     [made] = (project / "dist").glob("*.whl")
     assert f"{made.name}: binds PortAudio late" in assert_success(latebind("adopt", made))
+
+
+@pytest.mark.builds
+def test_a_described_library_is_tried_from_any_folder_and_built_anew(latebind, tmp_path):
+    """A description is named from where the user is; what an earlier build left in build/ would not be linked again."""
+    project = build_wheel_of_portaudio(tmp_path, f"libraries=['portaudio'], library_dirs=['{tmp_path / 'lib'}']")
+    shutil.copy(LIBRARIES / "portaudio.toml", tmp_path / "sound.toml")
+    wheel = (sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path / "w", ".")
+    run_checked(*wheel, cwd=project)
+    assert list((project / "build").glob("lib.*"))
+    command = (sys.executable, "-m", "latebind", "-q", "adopt", "--preset", "sound.toml", "project")
+    lines = run_checked(*command, cwd=tmp_path).splitlines()
+    assert any(line.startswith("tried: sound-1.0-") for line in lines), lines
+    [command] = [line.partition(": ")[2] for line in lines if line.startswith("next: ")]
+    assert command.startswith(f"cd project && latebind stub {tmp_path / 'sound.toml'} --output stubs && export ")
+    run_checked("bash", "-ec", f"{command}\nrm -rf build\n{shlex.join(map(str, wheel))}", cwd=tmp_path)
+    assert " late, at the first call" in assert_success(latebind("adopt", *(tmp_path / "w").glob("*.whl")))
 
 
 @pytest.mark.builds

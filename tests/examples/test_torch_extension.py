@@ -14,7 +14,8 @@ from tests.conftest import ROOT
 from tests.examples.conftest import run, select_cases
 from tests.support.client import edit
 from tests.support.emulated import fetch_wheel
-from tests.support.running import make_environment, run_program
+from tests.support.needs import require_programs
+from tests.support.running import make_environment, run_checked, run_program
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +30,14 @@ import sys, types
 sys.modules["torch"] = torch = types.ModuleType("torch")
 torch.__version__ = "2.9.1"
 import {0}
+"""
+SETUP = """
+from setuptools import setup
+from torch.utils.cpp_extension import BuildExtension, CppExtension
+minimum = [("TORCH_TARGET_VERSION", "0x020a000000000000")]
+extension = CppExtension("boxes._C", ["boxes.cc", "version.c"], py_limited_api=True, define_macros=minimum)
+setup(name="boxes", version="1.0", ext_modules=[extension],
+      cmdclass={"build_ext": BuildExtension.with_options(use_ninja=False)})
 """
 REQUIRED = ("filelock", "fsspec", "jinja2", "networkx", "sympy", "typing-extensions")
 """What PyTorch requires, besides CUDA."""
@@ -105,6 +114,28 @@ def test_what_a_newer_torch_alone_has_does_not_compile(installed_latebind, tmp_p
     assert "torch_delete_generator" in refused.stderr
     edit(project / "latebind.toml", 'minimum = "2.10"', 'minimum = "2.13"')
     run(installed_latebind, "-C", project, "build", "--target", "linux-x64")
+
+
+def test_a_setup_py_of_torchs_own_links_the_stub_as_it_is(installed_latebind, wheels, torch, tmp_path):
+    """The page's command; CppExtension also links libc10, libtorch and libtorch_python, which are empty."""
+    require_programs("c++")
+    (project, _), _ = wheels
+    for name in ("boxes.cc", "boxed.h", "version.c"):
+        shutil.copy(project / "native" / name, tmp_path)
+    (tmp_path / "setup.py").write_text(SETUP)
+    run(installed_latebind, "stub", "torch", "--minimum", "2.10", "--output", tmp_path / "stubs")
+    interpreter = make_environment(tmp_path / "env", *REQUIRED, "setuptools")
+    stubs = tmp_path / "stubs/linux-x64"
+    [options] = re.findall(r"`(LDFLAGS=\S+) python setup.py bdist_wheel`", PAGE)
+    assert options == "LDFLAGS=-L$PWD/stubs/linux-x64/lib"
+    environment = {**os.environ, "PYTHONPATH": str(torch), "LDFLAGS": f"-L{stubs}/lib", "CPATH": str(stubs / "include")}
+    run_checked(interpreter, "setup.py", "-q", "build_ext", "--build-lib", "out", cwd=tmp_path, env=environment)
+    (library,) = (tmp_path / "out").rglob("*.so")
+    image = read_image(library.read_bytes(), library.name)
+    assert not [name for name in image.needed if "torch" in name or "c10" in name]
+    loads = f"import torch; torch.ops.load_library({str(library)!r}); "
+    calls = "print(torch.ops.boxes.scale(torch.ones(1), 3.0).item())"
+    assert run_checked(interpreter, "-c", f"{loads}{calls}", env=environment) == "3.0\n"
 
 
 @pytest.mark.emulated

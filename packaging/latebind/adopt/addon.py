@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.ownbuild import copy_project, first_error
 from latebind.adopt.product import judge_trial, list_stub_commands, read_product
-from latebind.adopt.stubs import make_stubs
+from latebind.adopt.stubs import enter, make_stubs
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid, target
 from latebind.errors import BuildError
@@ -57,7 +57,7 @@ def try_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -
     (copy / BINDING).write_text(_apply(text, lines), "utf-8")
     folder = f"$PWD/stubs/{host_rid()}/lib"
     advice = (
-        f"next: {list_stub_commands(runtimes)}",
+        f"next: {enter(root)}{list_stub_commands(runtimes)}",
         *(f"{BINDING}:{line.number}: write {line.new} in place of {line.old}" for line in lines),
         f"then: LIBRARY_PATH={folder} npm install --build-from-source",
     )

@@ -192,10 +192,12 @@ def _list_links(targets: list[dict[str, Any]], tree: Path, root: Path, stubs: Ma
 
 
 def _list_others(targets: list[dict[str, Any]], root: Path) -> Iterator[tuple[str, str, str]]:
+    """The libraries' links, or the programs' if there are none: what links a library gets what that links, too."""
     known = libraries()
-    for linked in list_link_items(targets, root):
-        if name := name_runtime(linked.item, known):
-            yield linked.place, linked.target["name"], known[name].title
+    named = [(linked, name_runtime(linked.item, known)) for linked in list_link_items(targets, root)]
+    found = [(linked, known[name].title) for linked, name in named if name]
+    made = [each for each in found if each[0].target["type"] != "EXECUTABLE"]
+    return ((linked.place, linked.target["name"], title) for linked, title in made or found)
 
 
 def _list_bundled(tree: Path, root: Path) -> Iterator[tuple[str, str]]:

@@ -141,13 +141,19 @@ def prepare_backend(project: Path, root: Path, scratch: Path) -> Backend:
 
 
 def copy_project(root: Path, to: Path) -> Path:
-    """A copy of a project without environments and build trees."""
+    """A copy of a project without environments and build trees: what was built before would not be built again."""
 
     def ignored(folder: str, names: list[str]) -> set[str]:
-        return {name for name in names if name != ".git" and (is_scratch(name) or is_generated(Path(folder) / name))}
+        return {name for name in names if name != ".git" and (is_scratch(name) or _is_built(Path(folder) / name))}
 
     shutil.copytree(root, to, ignore=ignored, symlinks=True)
     return to
+
+
+def _is_built(folder: Path) -> bool:
+    """Whether a folder is a build tree of CMake or of setuptools."""
+    is_setuptools = folder.name == "build" and next(folder.glob("temp.*-*"), next(folder.glob("bdist.*"), None))
+    return bool(is_setuptools) or is_generated(folder)
 
 
 def build_plainly(backend: Backend, root: Path, scratch: Path, env: Mapping[str, str]) -> Path:

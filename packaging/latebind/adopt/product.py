@@ -62,6 +62,7 @@ class Product:
         bound = (
             (file.name if path.is_dir() else path.name, title)
             for file in self._with_stubs
+            if not file.name.endswith((".o", ".obj"))
             for title in (*(runtime.title for runtime in self._list_bound(file)), *self._list_others(file))
         )
         return (f"{name}: binds {title} late, at the first call" for name, title in dict.fromkeys(bound))
@@ -149,7 +150,7 @@ class Product:
     def name_file(self, finding: Finding) -> str:
         """The file that a finding is about, from the package's top."""
         is_alone = self.contents.kind == "binary"
-        return self.contents.path.name if is_alone else finding.subject.rpartition("!")[2]
+        return self.contents.path.name if is_alone else finding.subject.rpartition("!")[2].removeprefix("./")
 
     def _list_opened(self) -> Iterator[str]:
         """The calls in Python code that open a runtime's file in the package."""

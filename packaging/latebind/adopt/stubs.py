@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.adopt.ownbuild import build_plainly, copy_project, first_error
@@ -14,7 +16,6 @@ from latebind.system.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from latebind.adopt.ownbuild import Backend
     from latebind.adopt.product import Product
@@ -49,10 +50,19 @@ def _set_places(folder: Path) -> dict[str, str]:
     }
 
 
+def enter(root: Path) -> str:
+    """The beginning of a command that is to run in a project's folder; "" if the shell is there."""
+    here = Path.cwd()
+    if root == here:
+        return ""
+    return f"cd {shlex.quote(str(root.relative_to(here) if root.is_relative_to(here) else root))} && "
+
+
 def make_stubs(runtimes: Iterable[RuntimePreset], folder: Path) -> Path:
     """Make the stubs of libraries for this machine, by the command that is printed; returns the folder of both."""
     for runtime in runtimes:
-        argv = [sys.executable, "-m", "latebind", "stub", runtime.stub_argument, "--output", str(folder)]
+        described = str(Path(runtime.file).resolve()) if runtime.file else runtime.name
+        argv = [sys.executable, "-m", "latebind", "stub", described, "--output", str(folder)]
         run(argv, cwd=folder.parent, timeout=_LIMIT)
     return folder / host_rid()
 
@@ -71,4 +81,9 @@ def try_stubs(
     is_late, tried = judge_trial({wheel.name: read_product(wheel, described)})
     if not is_late:
         return tried
-    return (f"next: {list_stub_commands(product.runtimes)} && {export_places()}", "then build the wheel again", *tried)
+    command = f"{enter(root)}{list_stub_commands(product.runtimes)} && {export_places()}"
+    return (
+        f"next: {command}",
+        "then build the wheel again, from scratch: without the folder build, if there is one",
+        *tried,
+    )

@@ -7,10 +7,13 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from latebind.text import printable
 
 if TYPE_CHECKING:
     from latebind.commands.common import Add
+    from latebind.tables.presets import RuntimePreset
 
 _MOST = 10
 """The most lines that a run prints, unless it is `--verbose`."""
@@ -39,6 +42,8 @@ def _adopt(arguments: argparse.Namespace) -> int:
 
     path = arguments.path or arguments.project
     described = runtimes_named(arguments.preset, Path())
+    if path.is_dir() and path.resolve() != Path.cwd():  # commands that are printed run there
+        described = tuple(_name_by_its_place(runtime) for runtime in described)
     adoption = adopt(path, may_download=arguments.download, described=described)
     ends = list(adoption.ends)
     if adoption.plan and arguments.apply:
@@ -55,6 +60,11 @@ def _adopt(arguments: argparse.Namespace) -> int:
     ]
     _print_lines(list(adoption.lines), ends, shlex.join(["latebind", "-v", "adopt", *given]))
     return 0
+
+
+def _name_by_its_place(runtime: RuntimePreset) -> RuntimePreset:
+    """A description as every folder can name it."""
+    return msgspec.structs.replace(runtime, file=str(Path(runtime.file).resolve()) if runtime.file else "")
 
 
 def _print_lines(lines: list[str], ends: list[str], again: str) -> None:

@@ -185,6 +185,13 @@ class DescribedStub(Table, frozen=True):
         tuple[str, ...],
         Meta(description="Variables in which CMake's find modules keep the library, such as CUDA_nvrtc_LIBRARY."),
     ] = ()
+    linked_with: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Names after -l of further libraries that builds link with it, and of which a program needs "
+            "nothing. The stub comes with an empty library for each."
+        ),
+    ] = ()
     pkg_config: Annotated[
         str,
         Meta(description="Name for pkg-config, `name` by default. `latebind stub` adds those that this machine has."),
@@ -385,6 +392,7 @@ class DescribedRuntime(Table, frozen=True, kw_only=True):
             packages=self.stub.packages or tuple(dict.fromkeys((self.name, library))),
             targets=self.stub.targets,
             variables=self.stub.variables,
+            linked_with=self.stub.linked_with,
             pkg_config=self.stub.pkg_config or self.name,
             header=self.stub.header,
             minimum_macro=self.stub.minimum_macro,
@@ -609,6 +617,7 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
         ("targets", stub.targets),
         ("variables", stub.variables),
         ("library", (stub.library,)),
+        ("linked_with", stub.linked_with),
         ("pkg_config", (stub.pkg_config,)),
     ):
         yield from _misfits(

@@ -37,7 +37,7 @@ _CLASS = ("class symbol", "C++ code cannot derive from these classes, catch them
 _INLINE = ("inline function", "C++ code has its own copies; name instances of templates to add them")
 _VISUAL = ("Visual C++ symbol", "their names are none in C")
 _TIME_LIMIT = 120.0
-_SHOWN = 5
+_SHOWN = 12
 
 
 @dataclass(slots=True)

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _MARK = ".latebind"
 """The file that says which stubs a folder has."""
+_NO_OBJECT = b"!<arch>\n"
+"""A static library without an object (ar(5))."""
 _VISUAL_CPP_FOLDER = "lib/msvc"
 """Where a stub's folder has the library for Visual C++."""
 _VISUAL_CPP_FLAGS = (
@@ -47,6 +49,8 @@ _VISUAL_CPP_FLAGS = (
 )
 _VERSION = re.compile(r"^Version: (.*)$", re.MULTILINE)
 _LIBRARIES = re.compile(r"^Libs:.*$", re.MULTILINE)
+_OWN_FOLDER = " -I${includedir}"
+"""What a stub's pkg-config file says of headers; CMake refuses to export it where the stub is in the source folder."""
 _FLAGS = re.compile(r"^Cflags: .*$", re.MULTILINE)
 ABORT, NOTHING = "abort", "nothing"
 SYSTEM_MACROS: Mapping[System, str] = {
@@ -154,7 +158,7 @@ class InstalledHeaders:
         version = self.version or _VERSION.findall(text)[0]
         text = _VERSION.sub(lambda _: f"Version: {version}", text.replace("\nName: ", f"{kept}\nName: ", 1))
         requires = f"Requires: {', '.join(self.requires)}\n" if self.requires else ""
-        text = _FLAGS.sub(lambda line: f"{requires}{line[0]} {self.flags}".rstrip(), text)
+        text = _FLAGS.sub(lambda line: f"{requires}{line[0].replace(_OWN_FOLDER, '')} {self.flags}".rstrip(), text)
         return _LIBRARIES.sub(lambda line: " ".join([line[0].rstrip(), *self.others]), text)
 
 
@@ -206,6 +210,8 @@ class Stub:
             headers=self.headers,
             run=run,
         )
+        for library in self.source.names.linked_with:
+            (prefix / "lib" / f"lib{library}.a").write_bytes(_NO_OBJECT)
         packages = prefix / "lib" / "pkgconfig"
         plain = (packages / f"{self.source.names.pkg_config_name}.pc").read_text("utf-8")
         for name, installed in self.installed.items():
@@ -287,6 +293,7 @@ class Stub:
             self.source.priority,
             repr(self.installed),
         ]
+        made_of += self.source.names.linked_with
         texts = [text for pair in sorted({**self.recipe.names, **self.source.files()}.items()) for text in pair]
         kinds = "visual-cpp" if self.visual_cpp is not None else ""
         return digest([*made_of, self.target.rid, self.floor, headers, kinds, *texts])

@@ -137,6 +137,8 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """CMake targets, except NAME and NAME::NAME of each package."""
     variables: tuple[str, ...] = ()
     """Variables in which CMake's own find modules keep the library: CUDA_nvrtc_LIBRARY of FindCUDAToolkit."""
+    linked_with: tuple[str, ...] = ()
+    """What builds name with -l besides it, and need nothing of: the stub comes with an empty library for each."""
     pkg_config: str = ""
     header: str = ""
     """A header that identifies the folder of all headers."""
