@@ -7,8 +7,6 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from latebind.text import printable
 
 if TYPE_CHECKING:
@@ -64,6 +62,8 @@ def _adopt(arguments: argparse.Namespace) -> int:
 
 def _name_by_its_place(runtime: RuntimePreset) -> RuntimePreset:
     """A description as every folder can name it."""
+    import msgspec
+
     return msgspec.structs.replace(runtime, file=str(Path(runtime.file).resolve()) if runtime.file else "")
 
 
