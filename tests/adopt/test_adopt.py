@@ -267,6 +267,26 @@ def test_a_library_of_the_same_build_is_the_next_to_look_at(latebind, tmp_path):
     run_checked("cc", tmp_path / "user.c", library, f"-Wl,-rpath,{library.parent}", "-o", tmp_path / "user")
     lines = assert_success(latebind("adopt", tmp_path / "user")).splitlines()
     assert lines[1:] == ["user: links libown.so.1", f"next: latebind adopt {library}"]
+    (tmp_path / "mine.toml").write_text(MINE)
+    named = ("--preset", tmp_path / "mine.toml")
+    lines = assert_success(latebind("adopt", *named, tmp_path / "user")).splitlines()
+    assert lines[-1] == f"next: latebind adopt --preset {named[1]} {library}", "with what was named"
+    run_checked("cc", tmp_path / "user.c", library, "-Wl,-rpath,$ORIGIN/b", "-o", tmp_path / "user")
+    assert assert_success(latebind("adopt", *named, tmp_path / "user")).splitlines()[-1] == lines[-1]
+
+
+def test_variables_that_a_file_uses_are_named_before_it_is_built_again(latebind, tmp_path):
+    (tmp_path / "one.c").write_text("int one_entry(void) { return 0; }\nint one_level = 1, one_other = 2;\n")
+    library = tmp_path / "libone.so"
+    run_checked("cc", "-shared", "-fPIC", "-Wl,-soname,libone.so.1", tmp_path / "one.c", "-o", library)
+    described = 'name = "one"\nentry = "one_entry"\nversion = "none"\nfiles.linux = ["libone.so.1"]\n'
+    (tmp_path / "one.toml").write_text(f'{described}advice = "make"\n[stub]\nfunctions = ["libone.so"]\n')
+    (tmp_path / "user.c").write_text("extern int one_level; int one_entry(void);\n"
+                                     "int main(void) { return one_entry() + one_level; }\n")  # fmt: skip
+    for name, flags in (("program", ()), ("library.so", ("-shared", "-fPIC"))):
+        run_checked("cc", *flags, tmp_path / "user.c", library, "-o", tmp_path / name)
+        lines = assert_success(latebind("adopt", "--preset", tmp_path / "one.toml", tmp_path / name)).splitlines()
+        assert "first include latebind/one_variables.h where one_level is used: " in lines[2]
 
 
 def test_sources_that_latebind_cannot_build_are_no_package(latebind, tmp_path):

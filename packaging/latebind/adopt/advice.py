@@ -6,6 +6,7 @@ Nothing is kept between two runs: each looks at the project as it is, and says w
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +26,7 @@ from latebind.backend.targets import host_rid
 from latebind.backend.tree import is_generated, is_scratch
 from latebind.config.file import FILE_NAME
 from latebind.config.project import read_project
-from latebind.errors import BuildError, InputError, ToolError
+from latebind.errors import BuildError, InputError, LatebindError, ToolError
 from latebind.native.builds import stage_targets
 from latebind.system.log import LOG
 from latebind.tables.presets import presets
@@ -119,11 +120,10 @@ def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...
     section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
     if section and not read_product(root, described).contents.native:
         text = f"{root.name} makes no wheel itself, so build it, and name a library or program that comes out"
-        named = [word for runtime in described for word in ("--preset", runtime.stub_argument)]
         if described:  # its stub is a library to link, not a file to compile
             section = _OTHERS["CMakeLists.txt"]
         ends = (f"recipe: {_RECIPES}#{section}",)
-        return Adoption(lines=(f"{text}: {shlex.join(['latebind', 'adopt', *named, 'FILE'])}",), ends=ends)
+        return Adoption(lines=(f"{text}: {_call_adopt('FILE', described)}",), ends=ends)
     return _describe_package(path, described)
 
 
@@ -134,17 +134,23 @@ def _describe_package(path: Path, described: tuple[RuntimePreset, ...]) -> Adopt
         text = f"{name} has no native file, and no build system that latebind asks: build it, and name the result"
         lines = (f"{text}: latebind adopt FILE", *_list_unread(path.resolve()))
         return Adoption(lines=lines, ends=(f"recipes: {_RECIPES}",))
-    return _describe_product(product, name)
+    return _describe_product(product, name, described)
 
 
-def _describe_product(product: Product, name: str) -> Adoption:
+def _call_adopt(path: str, described: tuple[RuntimePreset, ...]) -> str:
+    """The command for another file, with the descriptions that were named."""
+    named = [word for runtime in described for word in ("--preset", runtime.stub_argument)]
+    return shlex.join(["latebind", "adopt", *named, path])
+
+
+def _describe_product(product: Product, name: str, described: tuple[RuntimePreset, ...] = ()) -> Adoption:
     """What is known of a package for which nothing is planned."""
     bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
     lines = [*product.describe(), *product.list_late()]
     if bound and product.undefined:
         lines += [f"{product.name_file(finding)}: {finding.message}" for finding in product.undefined]
-        described = [title for title in bound if title not in {runtime.title for runtime in presets().values()}]
-        return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" or ".join(described)),) if described else ())
+        titles = [title for title in bound if title not in {runtime.title for runtime in presets().values()}]
+        return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" or ".join(titles)),) if titles else ())
     operators = describe_operators(product)
     if operators and product.operators:
         return Adoption(lines=(*lines, *operators), ends=(advise_operators(),))
@@ -152,7 +158,7 @@ def _describe_product(product: Product, name: str) -> Adoption:
         others = [f"{file or name}: links {', '.join(names)}" for file, names in product.linked.items()]
         if operators:
             return Adoption(lines=(*operators, *others))
-        made = [f"next: {shlex.join(['latebind', 'adopt', str(file)])}" for file in product.built_with.values()]
+        made = [f"next: {_call_adopt(str(file), described)}" for file in product.built_with.values()]
         return Adoption(lines=(f"{name} {_NO_RUNTIME}", *others), ends=tuple(made) or _OWN)
     for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
         if runtime.distribution:
@@ -166,6 +172,15 @@ def _describe_product(product: Product, name: str) -> Adoption:
     return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else shows)
 
 
+def _list_variables(product: Product) -> Iterator[str]:
+    """A line on the variables of each library that a file uses: it cannot be linked without their header."""
+    for runtime in product.runtimes:
+        with suppress(LatebindError):  # `latebind stub` says what is wrong with the description
+            if names := product.list_variables(runtime):
+                text = f"first include latebind/{runtime.name}_variables.h where {', '.join(names)} is used"
+                yield f"{text}: {DOCS}/howto/stub.md#what-cannot-be-bound-late"
+
+
 def _warn(product: Product) -> tuple[str, ...]:
     """What a module of CPython's does without its library that it did not do before."""
     return (_ENDS,) if product.has_module else ()
@@ -177,7 +192,8 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
         return (f"next: describe {' and '.join(without)} for a stub: {DOCS}/howto/stub.md",)
     return (
         f"next: {list_stub_commands(product.runtimes)} && {export_places()}",
-        "then build again from scratch, not tried here: a folder that your build itself names with -L may come first",
+        *_list_variables(product),
+        "then delete what was built, and build again; not tried here: a folder that the build names with -L may be first",
         *_warn(product),
         f"{_KEEP}#the-stub-as-one-c-file",
     )

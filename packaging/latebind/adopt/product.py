@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from latebind.backend.targets import host_rid, target
 from latebind.checks.policy import BindingPolicy
 from latebind.config.described import libraries
+from latebind.config.file import load_described
+from latebind.native.stublibrary import stub_source
 from latebind.tables.hosts import OPERATORS_ENTRY
-from latebind.tables.presets import presets
+from latebind.tables.presets import library_files, presets
 from loadcheck.api import Choice, audit_paths, fits_any, requirement_rows
 from loadcheck.facts import find_kind, is_glibc, kind_of, platforms, read_package
 
@@ -110,10 +113,22 @@ class Product:
     def built_with(self) -> Mapping[str, Path]:
         """The libraries that the build of a file at hand made, too: its run path leads to them."""
         images = self.contents.images if self.contents.kind == "binary" else ()
-        places = (
-            (name, Path(folder, name)) for _, image in images for folder in image.runpath for name in image.needed
-        )
+        here = str(self.contents.path.resolve().parent)
+        folders = [(image, folder.replace("$ORIGIN", here)) for _, image in images for folder in image.runpath]
+        places = ((name, Path(folder, name)) for image, folder in folders for name in image.needed)
         return {name: file for name, file in places if file.is_absolute() and file.is_file()}
+
+    def list_variables(self, runtime: RuntimePreset) -> list[str]:
+        """The variables of a described library that it uses, which a stub does not have. Raises LatebindError."""
+        file = Path(runtime.file).resolve() if runtime.file else library_files().get(runtime.name)
+        if file is None:
+            return []
+        source, _ = stub_source(load_described(file, {target(host_rid()).system}), file.parent)
+        images = [image for _, image in self.contents.images]  # a program has copies of variables, which it exports
+        used = {one.name for image in images for one in image.imports} | {
+            one.name for image in images for one in image.exports
+        }
+        return sorted(used.intersection(source.table.variables if source.table else ()))
 
     def _has(self, library: str, image: Image) -> bool:
         is_systems = {
