@@ -193,7 +193,7 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
     return (
         f"next: {list_stub_commands(product.runtimes)} && {export_places()}",
         *_list_variables(product),
-        "then delete what was built and build again; not tried here: a folder that the build names with -L may be first",
+        "then delete what was built and build again; not tried here: a folder that a build names with -L may be first",
         *_warn(product),
         f"{_KEEP}#the-stub-as-one-c-file",
     )
