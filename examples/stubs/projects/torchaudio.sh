@@ -8,7 +8,6 @@ shift 4
 mkdir -p "$folder" && cd "$folder" && rm -rf audio stub
 git clone -q "$clone" audio
 "$latebind" stub torch --minimum 2.10 --target linux-x64 --output stub
-for name in c10 torch; do ar cr "stub/linux-x64/lib/lib$name.a"; done # setup.py names these libraries, too
 tools="numpy scipy pytest parameterized expecttest pybind11 setuptools wheel"
 for torch in "$@"; do
   "$uv" venv -q --clear env && "$uv" pip install -q --python env/bin/python "$torch" $tools
