@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 IMPLIB_COMMIT = "ae294daac027700835e1fc17e675b4a21bf7d76d"
 SOURCES = ROOT / "ci/bench/library"
 DESCRIBED = """\
-name = "{name}"
+name = "zlib"
 entry = "zlibVersion"
 version = "text"
 minimum = "1.2"
@@ -100,7 +100,7 @@ def does(program: Path, argument: str, folder: Path) -> str:
 
 def time_calls(programs: Mapping[str, Path], library: Path, rounds: int) -> dict[str, list[tuple[float, float]]]:
     """The time of a first call, and of one more, of each program in turn; `dlopen` opens the library itself."""
-    commands = {**{name: [str(program)] for name, program in programs.items()}}
+    commands = {name: [str(program)] for name, program in programs.items()}
     commands["dlopen"] = [str(programs["late"]), str(library)]
     commands["linked again"] = commands["linked"]
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
@@ -118,7 +118,7 @@ def main() -> None:
     before, work = machine(), cache() / "library"
     work.mkdir(exist_ok=True)
     library = Path(answer(["gcc", "-print-file-name=libz.so.1"]).strip()).resolve().with_name("libz.so.1")
-    (work / "zlib.toml").write_text(DESCRIBED.format(name="zlib", library=library), "utf-8")
+    (work / "zlib.toml").write_text(DESCRIBED.format(library=library), "utf-8")
     found = ways(work, library)
     made = in_turn({name: partial(make, way, work) for name, way in found.items() if way.make}, 3)
     make(found["late"], work)

@@ -71,7 +71,7 @@ _NO_PROJECT = ("Makefile", "configure")
 _CANNOT = "cannot bind late as it is:"
 _PROGRAMS = "only programs link it; packages hold shared libraries and modules, so there is no latebind.toml to write"
 _RECIPES = f"{DOCS}/howto/other-builds.md"
-_KEEP = f"to keep it in your sources: {_RECIPES}"
+_KEEP = f"to keep it in your sources: {_RECIPES}#the-stub-as-one-c-file"
 _RUNS = "runs the project's own build in a temporary folder"
 _DOWNLOAD = "To let the project download its dependencies: latebind adopt --download"
 _ASKS = (
@@ -118,18 +118,19 @@ def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...
             LOG.say(_RUNS)
             return _adopt_addon(root, scratch, described)
     section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
-    if section and not read_product(root, described).contents.native:
+    product = read_product(path, described)
+    if section and not product.contents.native:
         text = f"{root.name} makes no wheel itself, so build it, and name a library or program that comes out"
         if described:  # its stub is a library to link, not a file to compile
             section = _OTHERS["CMakeLists.txt"]
         ends = (f"recipe: {_RECIPES}#{section}",)
         return Adoption(lines=(f"{text}: {_call_adopt('FILE', described)}",), ends=ends)
-    return _describe_package(path, described)
+    return _describe_package(path, product, described)
 
 
-def _describe_package(path: Path, described: tuple[RuntimePreset, ...]) -> Adoption:
+def _describe_package(path: Path, product: Product, described: tuple[RuntimePreset, ...]) -> Adoption:
     """What is known of a package, a folder or a library at hand."""
-    product, name = read_product(path, described), path.resolve().name
+    name = path.resolve().name
     if path.is_dir() and not product.contents.native:
         text = f"{name} has no native file, and no build system that latebind asks: build it, and name the result"
         lines = (f"{text}: latebind adopt FILE", *_list_unread(path.resolve()))
@@ -195,7 +196,7 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
         *_list_variables(product),
         "then delete what was built and build again; not tried here: a folder that a build names with -L may be first",
         *_warn(product),
-        f"{_KEEP}#the-stub-as-one-c-file",
+        _KEEP,
     )
 
 
@@ -275,7 +276,7 @@ def _adopt_wheel(
         if not product.runtimes or product.operators or any(runtime.stub is None for runtime in product.runtimes):
             return found
         outcome = try_stubs(root, scratch / "stubbed", backend, product, described)
-        return replace(found, ends=(*outcome, *_warn(product), f"{_KEEP}#the-stub-as-one-c-file"))
+        return replace(found, ends=(*outcome, *_warn(product), _KEEP))
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)
     if not plan.texts:
