@@ -120,13 +120,14 @@ def print_report(
     from loadcheck.engine.baseline import baseline_text, read_baseline, without_known
     from loadcheck.reports.console import audit_text
     from loadcheck.reports.render import RENDERERS, audit_json
+    from loadcheck.terminal import fit_terminal
 
     if arguments.write_baseline:
         write_text(arguments.write_baseline, baseline_text(report.findings))
         baseline = read_baseline(arguments.write_baseline)
     report = without_known(report, baseline, policy.choice) if baseline else report
     if arguments.format == "text":
-        print(audit_text(report, verbose=arguments.verbose), end="")
+        print(fit_terminal(audit_text(report, verbose=arguments.verbose)), end="")
     else:
         print(RENDERERS[arguments.format](report), end="")
     if report_file:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from latebind.commands.common import Add, add_format, add_machines, print_json
 from latebind.commands.problems import print_error
+from loadcheck import fit_terminal
 
 if TYPE_CHECKING:
     from latebind.doctor import Row
@@ -35,7 +36,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print_json([asdict(finding) for finding in findings])
         return _status(findings)
-    print("\n".join(_describe(findings)))
+    print(fit_terminal("\n".join(_describe(findings))))
     if _status(findings):
         print_error("nothing can be built here", 'Run: pip install "latebind[native]"')
     return _status(findings)
@@ -52,7 +53,7 @@ def _explain(message: str, output: str) -> int:
     if output == "json":
         print_json(asdict(section) | {"address": section.address})
     else:
-        print(section.text())
+        print(fit_terminal(section.text()))
     return 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from latebind.errors import AnyError, ConfigError
 from latebind.text import annotation, printable_lines
+from loadcheck import fit_terminal, shows_colors
 
 _PLACE = re.compile(r"(?P<file>.+?)(?::(?P<line>\d+)|: (?P<key>\S+))?")
 _BOLD_RED, _BOLD_CYAN, _PLAIN = "\033[1;31m", "\033[1;36m", "\033[0m"
@@ -27,16 +28,12 @@ def print_problems(error: AnyError, project: Path) -> None:
 def print_error(message: str, advice: str = "") -> None:
     """Print `error: message` and `help: advice`."""
     message, advice = map(printable_lines, (message, advice))
-    lines = [f"{_paint('error:', _BOLD_RED)} {message.removeprefix('error: ')}"]  # a program may have said so, too
-    if advice:
-        lines.append(f"{_paint('help:', _BOLD_CYAN)} " + advice.replace("\n", "\n      "))
-    print("\n".join(filter(None, lines)), file=sys.stderr)
-
-
-def _paint(text: str, style: str) -> str:
-    """Text in color on a terminal that shows it (no-color.org)."""
-    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
-    return f"{style}{text}{_PLAIN}" if is_terminal else text
+    message = f"error: {message.removeprefix('error: ')}"  # a program may have said so, too
+    lines = [fit_terminal(message, {"error:": _BOLD_RED}, stream=sys.stderr)]
+    if advice:  # with commands that people copy
+        title = f"{_BOLD_CYAN}help:{_PLAIN}" if shows_colors(sys.stderr) else "help:"
+        lines.append(f"{title} " + advice.replace("\n", "\n      "))
+    print("\n".join(lines), file=sys.stderr)
 
 
 def _print_annotation(problem: AnyError, project: Path) -> None:

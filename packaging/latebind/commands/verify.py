@@ -23,6 +23,7 @@ from latebind.commands.common import (
 from latebind.errors import LatebindError
 from latebind.model import LEVELS
 from latebind.text import plural
+from loadcheck import fit_terminal
 
 if TYPE_CHECKING:
     from latebind.config.project import Project
@@ -210,9 +211,14 @@ def _merge(arguments: argparse.Namespace) -> int:
 
 def _show(view: View, texts: Mapping[str, str], form: str, folder: Path) -> None:
     """Print a report in a form; `texts` are those of its files."""
-    from latebind.verify.report.render import report_text
+    from latebind.verify.report.render import report_text, show_path
+    from latebind.verify.report.view import LOOKS
 
-    text = report_text(view, folder) if form == "text" else texts[_FILES[form]]
+    text = texts[_FILES[form]] if form != "text" else report_text(view, folder)
+    if form == "text":
+        page = folder / "verify.html"
+        colors = {look.mark: look.color for look in LOOKS.values()}
+        text = fit_terminal(text, colors, {show_path(page): page.resolve().as_uri()})
     print(text.removesuffix("\n"))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shutil
@@ -76,25 +75,18 @@ def renderings(view: View, log_of: LogReader) -> dict[str, str]:
 
 
 def report_text(view: View, folder: Path | None = None) -> str:
-    """What failed and what was not run, by cause, and the count; in color where the terminal and NO_COLOR allow it.
+    """What failed and what was not run, by cause, and the count.
 
     `folder` is where the report's files are. Test cases that passed are listed with `--verbose`: others have been
     shown when they ended.
     """
-    from rich.console import Console  # noqa: PLC0415  # slow to import, and only this needs it
-    from rich.text import Text  # noqa: PLC0415
-
-    buffer = io.StringIO()
-    console = Console(file=buffer, soft_wrap=True, highlight=False, force_terminal=Console().is_terminal)
-    for state, lines in _paragraphs(view, folder):
-        mark = Text(LOOKS[state].mark, style=LOOKS[state].color)
-        console.print(Text.assemble(mark, " ", "\n".join(lines)))
-    place = f". Report: {_show_path(folder / 'verify.html')}" if folder else ""
+    shown = ["\n".join((f"{LOOKS[state].mark} {first}", *more)) for state, (first, *more) in _paragraphs(view, folder)]
+    place = f". Report: {show_path(folder / 'verify.html')}" if folder else ""
     cached = sum(row.result.cached for row in view.rows)
     count = view.count.replace(" passed", f" passed ({cached} cached)" if cached else " passed", 1)
     lacks = ["What would run the others:", *(f"  {lack}" for lack in view.lacks)] if view.lacks else []
     changes = [f"Since the last run: {view.changes.summary}"] if view.changes and view.changes.ids else []
-    text = buffer.getvalue() + "\n".join([*lacks, f"{count}{place}", *changes, *view.news])
+    text = "\n".join([*shown, *lacks, f"{count}{place}", *changes, *view.news])
     reasons = {row.result.reason for row in view.with_state(State.NOT_RUN)}
     advice = "".join(f"\nhelp: {_ADVICE[reason]}" for reason in sorted(reasons & _ADVICE.keys()))
     return f"{text}\nVerification failed: {view.problem}.{advice}" if view.problem else text
@@ -141,10 +133,10 @@ def _list_details(rows: Sequence[Row], folder: Path | None) -> Iterator[str]:
     if len(rows) > _SHOWN:
         yield f"  and {plural(len(rows) - _SHOWN, 'more test case')}"
     if first.outcome is State.FAILED and first.log:
-        yield f"  log: {_show_path(folder / first.log) if folder else first.log}"
+        yield f"  log: {show_path(folder / first.log) if folder else first.log}"
 
 
-def _show_path(path: Path) -> str:
+def show_path(path: Path) -> str:
     """A path as one would type it here."""
     try:
         return os.path.relpath(path) if path.resolve().is_relative_to(Path.cwd()) else str(path)

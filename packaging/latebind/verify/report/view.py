@@ -26,7 +26,7 @@ class Look(NamedTuple):
     mark: str
     """In a terminal."""
     color: str
-    """In a terminal."""
+    """In a terminal, the escape sequence before it."""
     sign: str
     """In Markdown."""
     style: str
@@ -36,11 +36,11 @@ class Look(NamedTuple):
 
 
 LOOKS = {
-    State.PASSED: Look("✓", "green", "✅", "p", "passed"),
-    State.EMULATED: Look("≈", "green", "☑️", "e", "emulated"),
-    State.GLUE: Look("○", "cyan", "🔘", "g", "glue"),
-    State.FAILED: Look("✗", "bold red", "❌", "f", "failed"),
-    State.NOT_RUN: Look("–", "yellow", "➖", "n", "not-run"),
+    State.PASSED: Look("✓", "\033[32m", "✅", "p", "passed"),
+    State.EMULATED: Look("≈", "\033[32m", "☑️", "e", "emulated"),
+    State.GLUE: Look("○", "\033[36m", "🔘", "g", "glue"),
+    State.FAILED: Look("✗", "\033[1;31m", "❌", "f", "failed"),
+    State.NOT_RUN: Look("–", "\033[33m", "➖", "n", "not-run"),
 }
 MARKS = {state: look.mark for state, look in LOOKS.items()}
 _SYNOPSIS = 300
