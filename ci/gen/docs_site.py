@@ -37,7 +37,7 @@ from ci.gen import (  # noqa: E402
     sabotage_page,
 )
 from ci.gen.asked import add_messages, add_questions  # noqa: E402
-from ci.gen.pictures import draw_audit_times, draw_library, draw_search_order  # noqa: E402
+from ci.gen.pictures import draw_audit_times, draw_library, draw_search_order, draw_verified  # noqa: E402
 from ci.gen.reference_checks import check_pages  # noqa: E402
 from ci.gen.reference_scenarios import scenarios_page  # noqa: E402
 from ci.gen.session import draw_session  # noqa: E402
@@ -107,6 +107,7 @@ def generate_pages() -> Mapping[str, str]:
         "library": draw_library(),
         "search-order": draw_search_order(),
         "session": draw_session(),
+        "verified": draw_verified(),
     }
     pictures = {f"img/{name}.svg": text for name, text in drawn.items()}
     return {**reference, **measured, "scenarios.md": scenarios_page(), **check_pages(), **texts, **pictures}

@@ -11,6 +11,10 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from ci.gen.places import read_places
+from ci.gen.verified import TITLES, read_verified
+from latebind.backend.targets import targets
+from latebind.model import State
+from latebind.verify.report.view import MARKS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +37,13 @@ _STYLE: dict[Any, Any] = {
 _ROW = re.compile(r"^\| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
 _MEASURED = ("larger than the linked program, kB", "a call, ns", "the first call, µs")
 """The rows that are drawn of the page's table about a C library."""
+_CELLS = {
+    State.PASSED: (_GROUND, _OURS, "passed: the runtime itself, on the system itself"),
+    State.EMULATED: (_OURS, _GROUND, "passed emulated: the runtime itself, with qemu or wine"),
+    State.GLUE: (_FAINT, _GROUND, "the package's machine code, with a stand-in for the runtime"),
+    State.NOT_RUN: (_FAINT, "", "not run; where nothing is drawn, there is no test case"),
+}
+"""How an outcome is drawn: the colors of its mark and of the box, and what it means."""
 _TRUST = {
     "named": "used as it is",
     "host": "trusted as the host trusts it",
@@ -96,6 +107,38 @@ def draw_library() -> str:
             axes.barh(row - 0.2, width, left=25, height=0.62, color=_OURS if way == "late" else _OTHERS)
             axes.text(26.5 + width, row - 0.2, number, va="center")
     return _write(figure)
+
+
+def draw_verified() -> str:
+    """On which target which version of a runtime passed, and how: a column for each target."""
+    rows = read_verified()
+    rids = [rid for rid in targets() if any(rid in outcomes for outcomes in rows.values())]
+    lines: list[str | tuple[str, str]] = []
+    for runtime, title in TITLES.items():
+        lines += [title, *(row for row in rows if row[0] == runtime)]
+    figure, axes = _make_axes(0.55 * len(rids) + 0.5, 0.2 * (len(lines) + len(_CELLS) + 4))
+    axes.set(xlim=(-1, len(rids)), ylim=(len(lines) + len(_CELLS) + 1, -3))
+    for column, rid in enumerate(rids):
+        axes.text(column + 0.5, -0.4, rid.replace("-", "\n"), va="bottom", ha="center", size=8)
+    for height, line in enumerate(lines):
+        if isinstance(line, str):
+            axes.text(-1, height, line, va="center", weight="bold")
+            continue
+        axes.text(-0.1, height, line[1], va="center", ha="right")
+        for column, rid in enumerate(rids):
+            _draw_cell(axes, column + 0.5, height, rows[line].get(rid))
+    for height, (state, (_, _, meaning)) in enumerate(_CELLS.items(), len(lines) + 1):
+        _draw_cell(axes, -0.5, height, state)
+        axes.text(0.1, height, meaning, va="center", size=8)
+    return _write(figure)
+
+
+def _draw_cell(axes: Axes, x: float, y: float, state: State | None) -> None:
+    """The mark of an outcome, in a box if something ran; nothing for no test case."""
+    if state:
+        ink, ground, _ = _CELLS[state]
+        box = {"boxstyle": "round,pad=0.2", "facecolor": ground, "edgecolor": ink if ground == _GROUND else ground}
+        axes.text(x, y, MARKS[state], va="center", ha="center", color=ink, size=8, bbox=box if ground else None)
 
 
 def _make_axes(width: float, height: float) -> tuple[Figure, Axes]:

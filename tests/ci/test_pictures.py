@@ -7,12 +7,17 @@ import pytest
 
 from ci.gen import pictures
 from ci.gen.places import read_places
+from ci.gen.verified import list_outcomes, read_verified
+from latebind.model import State
+from latebind.verify.report.view import MARKS
 from tests.conftest import ROOT
+from tests.verify.reports import report, row
 
 DRAWN = {
     "audit": pictures.draw_audit_times,
     "library": pictures.draw_library,
     "search-order": pictures.draw_search_order,
+    "verified": pictures.draw_verified,
 }
 OWN = sorted((ROOT / "docs" / "img").glob("*.svg"))
 
@@ -45,6 +50,27 @@ def test_the_bars_of_a_c_library_are_those_of_the_page():
     texts = list_texts(pictures.draw_library())
     assert {"linked", "late", "Implib.so", *numbers.split(" | ")} <= set(texts)
     assert "the first call, µs" in texts
+
+
+def test_each_outcome_of_a_version_on_a_target_is_drawn():
+    texts = list_texts(pictures.draw_verified())
+    rows = read_verified()
+    assert {version for _, version in rows} | {"ONNX Runtime", "OpenVINO", "LiteRT"} <= set(texts)
+    for state, mark in MARKS.items():
+        outcomes = [outcome for row in rows.values() for outcome in row.values()]
+        assert texts.count(mark) == outcomes.count(state) + (state is not State.FAILED), "one more in the legend"
+
+
+def test_a_version_counts_by_its_best_outcome_and_none_for_a_stand_in_alone():
+    cases = [
+        row("passed", runtime="onnxruntime", version="1.32.0"),
+        row("glue passed", runtime="stand-in", version="1.32.0"),
+        row("glue passed", runtime="stand-in", version="1.33.0"),
+        row("not run", runtime="onnxruntime", version="1.19.2", reason="no-machine"),
+    ]
+    assert list_outcomes(report(*cases)) == {("onnxruntime", "1.32"): {cases[0].target: State.PASSED}}
+    with pytest.raises(ValueError, match="failed: fix it"):
+        list_outcomes(report(*cases, row("failed", runtime="onnxruntime", version="1.20.1")))
 
 
 @pytest.mark.parametrize("name", DRAWN)
