@@ -22,8 +22,8 @@ function takeWords(text) {
   const query = text.replace(TORCH, "libtorch_cpu another torch");
   const short = query.replace(FOLDERS, (folders) => (folders.includes("homebrew") ? folders : "")); // says nothing else
   const words = splitWords(short);
-  // ^1 makes a word match as a whole. The last word may be unfinished, unless it is a file's name.
-  const isWhole = (word, place) => place < words.length - 1 || /\w[._]\w/.test(word);
+  // ^1 makes a word match as a whole. The last word may be unfinished, unless it is short or a file's name.
+  const isWhole = (word, place) => place < words.length - 1 || word.length < 4 || /\w[._]\w/.test(word);
   const title = splitWords(findTitle(text)).map((word) => `${word}^9`);
   return [...title, ...words.map((word, place) => (isWhole(word, place) ? `${word}^1` : word))].join(" ");
 }

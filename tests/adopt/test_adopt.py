@@ -240,6 +240,9 @@ def test_a_folder_of_built_files_is_read_whatever_else_it_has(latebind, tmp_path
     built = tmp_path / "build"
     built.mkdir()
     (built / "Makefile").touch()
+    for probe in (built / "CMakeFiles/3.31.0/CompilerIdC/a.out", built / "meson-private/sanitycheckc.exe"):
+        probe.parent.mkdir(parents=True)
+        shutil.copy("/bin/true", probe)  # what a configured and unbuilt folder has
     assert "makes no wheel itself, so build it" in latebind("adopt", built).stdout
     (tmp_path / "p.c").write_text("int Pa_GetVersion(void) { return 0x130700; }")
     (tmp_path / "user.c").write_text("int Pa_GetVersion(void); int main(void) { return Pa_GetVersion() == 0; }")
@@ -409,6 +412,10 @@ def test_the_line_that_says_why_a_build_failed_is_found():
         == "k.c:1:2: error: no such thing"
     )
     assert first_error("Traceback (most recent call last):\n  File x\nValueError: no\n") == "ValueError: no"
+    gyp = "gyp ERR! stack Error: Python executable \"python\" is v3.11.7, which is not supported by gyp."
+    ends = "npm error code 1\nnpm error A complete log of this run can be found in: npm.log\n"
+    assert first_error(f"gyp ERR! configure error \n{gyp}\ngyp ERR! not ok \n{ends}") == gyp
+    assert first_error(ends) == "npm error code 1"
 
 
 # ---- whole projects ------------------------------------------------------------------------------------------------

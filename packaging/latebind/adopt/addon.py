@@ -135,7 +135,7 @@ def _build(
     env = {**os.environ, **_FROM_SOURCE, **_find_headers(node), **(more or {})}
     argv: list[str | Path] = [npm, "install", "--foreground-scripts", "--no-audit", "--no-fund"]
     before = _list_addons(copy)
-    with LOG.step("building the add-on with npm", "built the add-on with npm"):
+    with LOG.step("building the add-on with npm", "ran npm"):
         ended = run(argv, cwd=copy, env=env, timeout=_LIMIT, check=False)
     built = [path for path, time in _list_addons(copy).items() if before.get(path) != time]
     if ended.returncode or not built:

@@ -114,7 +114,7 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
     traced = [*TRACE_OPTIONS, f"--trace-redirect={trace}"]
     options = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *compiler.configure(host, host.floor, scratch / "toolchain")]
     defined = [f"-D{name}={value}" for name, value in variables.items()]
-    with LOG.step("configuring the project with CMake", "configured the project with CMake"):
+    with LOG.step("configuring the project with CMake", "ran CMake"):
         ended = run(
             [cmake, "-S", root, "-B", tree, "-G", "Ninja", *traced, *options, *defined],
             cwd=scratch,  # where file(DOWNLOAD) writes a file without a folder

@@ -55,6 +55,11 @@ exec {cmake} "$@" {options}
 
 Who reads a trace of CMake gets the one that was asked for: Meson looks for dependencies in it.
 """
+_ERRORS = (
+    *(" error: ", "undefined reference", "cannot find -l", "CMake Error", "ERROR: "),
+    *("gyp ERR! stack Error: ", "npm error code"),  # npm's last lines name only its log
+)
+"""By which compilers, linkers and build systems are known to begin what ended them."""
 _ABSENT = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
 _SETUPTOOLS = "setuptools.build_meta:__legacy__"
 """The backend of a project that names none (PEP 517)."""
@@ -227,7 +232,6 @@ def _put_in_front(path: str, options: Sequence[str], folder: Path) -> str:
 
 
 def first_error(output: str) -> str:
-    """The first line of a build's output that a compiler, linker or CMake calls an error; else what ended it."""
+    """The first line of a build's output that a tool calls an error; else what ended it."""
     lines = (line.strip() for line in output.splitlines())
-    words = (" error: ", "CMake Error", "ERROR: ", "undefined reference", "cannot find -l")
-    return next((line for line in lines if any(word in line for word in words)), "") or decisive_line(output)
+    return next((line for line in lines if any(word in line for word in _ERRORS)), "") or decisive_line(output)

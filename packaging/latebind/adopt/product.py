@@ -30,6 +30,8 @@ _STUB = "LATEBIND_RECORD"
 HELD = ("LB101", "LB102", "LB103", "LB104", "LB105")
 """The checks that find a runtime which is linked or contained."""
 _UNDEFINED = "LB106"
+_PROBES = {"meson-private", "CMakeFiles"}
+"""Folders of Meson's and CMake's own: what they build there to try the compiler is no product."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,8 +194,9 @@ def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product
     contents = read_package(
         path, name, is_text=kind.is_text, markers=markers, lost={}, about_to_read=lambda _name: None
     )
+    files = tuple(file for file in contents.files if not _PROBES & {*file.name.split("/")})
     return Product(
-        contents=replace(contents, project=kind.find_project(contents)),
+        contents=replace(contents, files=files, project=kind.find_project(contents)),
         findings=tuple(finding for finding in report.findings if finding.code in HELD),
         undefined=tuple(finding for finding in report.findings if finding.code == _UNDEFINED and not finding.cause),
         known=known,

@@ -34,7 +34,7 @@ def try_programs(root: Path, scratch: Path, links: Sequence[Link]) -> tuple[bool
     ]
     prefix = os.pathsep.join([*map(str, prefixes), *filter(None, [os.environ.get("CMAKE_PREFIX_PATH")])])
     for argv in steps:
-        with LOG.step("building the programs with the stub", "built the programs with the stub"):
+        with LOG.step("building the programs with the stub", "ran CMake"):
             ended = run(argv, cwd=scratch, env={**os.environ, "CMAKE_PREFIX_PATH": prefix}, timeout=LIMIT, check=False)
         if ended.returncode:
             error = first_error(ended.output).replace(f"{copy}/", "")
