@@ -207,7 +207,9 @@ def _add_json(command: argparse.ArgumentParser) -> None:
 
 
 def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:
-    parser.add_argument("-v", "--verbose", action="store_true", default=default, help="show commands and their output")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", default=default, help="show all lines, and the commands that fail"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", default=default, help="print results and errors only")
 
 

@@ -298,6 +298,11 @@ def test_a_machine_that_is_no_target(tiny, start_in, advised, config, rids):
                 "Leave --headers out, and name the folder of the headers to the compiler: -I FOLDER."
             ),
         ),
+        pytest.param(
+            ["--export"],
+            "--export",
+            marks=pytest.mark.advice("Leave --export out; it is for the static library of one target."),
+        ),
     ],
 )
 def test_options_of_stub(tmp_path, start_in, advised, words, option):

@@ -14,6 +14,7 @@ from latebind.adopt.stubs import enter, make_stubs
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid, target
 from latebind.errors import BuildError
+from latebind.native.stubplaces import set_places
 from latebind.system.log import LOG
 from latebind.system.run import run
 from loadcheck.api import fits_any
@@ -55,15 +56,14 @@ def try_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -
     text = (root / BINDING).read_text("utf-8")
     lines = list(_replace_libraries(text, runtimes))
     (copy / BINDING).write_text(_apply(text, lines), "utf-8")
-    folder = f"$PWD/stubs/{host_rid()}/lib"
     advice = (
         f"next: {enter(root)}{list_stub_commands(runtimes)}",
         *(f"{BINDING}:{line.number}: write {line.new} in place of {line.old}" for line in lines),
-        f"then: LIBRARY_PATH={folder} npm install --build-from-source",
+        "then: npm install --build-from-source",
     )
     stubs = make_stubs(runtimes, copy / "stubs")
     try:
-        after = _build(copy, root, described, {"LIBRARY_PATH": str(stubs / "lib")})
+        after = _build(copy, root, described, set_places(stubs))
     except BuildError as error:
         reason = first_error(error.message).replace(f"{copy}/", "")
         return Addon(products=products, tried=(f"a stub in its place does not build: {reason}",))

@@ -20,7 +20,7 @@ from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prep
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import list_stub_commands, read_product
 from latebind.adopt.programs import advise_programs, try_programs
-from latebind.adopt.stubs import export_places, try_stubs
+from latebind.adopt.stubs import try_stubs
 from latebind.adopt.torch import PORT_ADVICE, describe_oldest, describe_unstable
 from latebind.backend.targets import host_rid
 from latebind.backend.tree import is_generated, is_scratch
@@ -52,8 +52,8 @@ _SHOWS = (
     f"show what to install: {DOCS}/howto/stub.md#show-the-message"
 )
 _ENDS = (
-    "without the library, `import` raised an error, and may now end Python, if the module then calls a function for "
-    f"which the description has no value: {DOCS}/howto/stub.md#show-the-message"
+    "without the library, Python now ends when the module calls a function for which the description has no value; "
+    f"have PyInit_… check whether the library is there: {DOCS}/howto/stub.md#show-the-message"
 )
 _OTHERS = {
     "CMakeLists.txt": "without-changing-a-line",
@@ -120,7 +120,7 @@ def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...
     section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
     product = read_product(path, described)
     if section and not product.contents.native:
-        text = f"{root.name} makes no wheel itself, so build it, and name a library or program that comes out"
+        text = f"{root.name} makes no wheel itself, so build it, and run this again, or name what comes out"
         if described:  # its stub is a library to link, not a file to compile
             section = _OTHERS["CMakeLists.txt"]
         ends = (f"recipe: {_RECIPES}#{section}",)
@@ -192,9 +192,10 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
     if without := [runtime.title for runtime in product.runtimes if runtime.stub is None]:
         return (f"next: describe {' and '.join(without)} for a stub: {DOCS}/howto/stub.md",)
     return (
-        f"next: {list_stub_commands(product.runtimes)} && {export_places()}",
+        f"next: {list_stub_commands(product.runtimes)}",
         *_list_variables(product),
-        "then delete what was built and build again; not tried here: a folder that a build names with -L may be first",
+        "then configure and build again from scratch (meson setup --wipe, make distclean, a new build folder)",
+        "not tried here: a folder that a build names with -L may be searched first",
         *_warn(product),
         _KEEP,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -215,5 +216,6 @@ def judge_trial(products: Mapping[str, Product]) -> tuple[bool, tuple[str, ...]]
 
 
 def list_stub_commands(runtimes: Iterable[RuntimePreset]) -> str:
-    """The command that makes the stubs of libraries in the folder stubs."""
-    return " && ".join(f"latebind stub {runtime.stub_argument} --output stubs" for runtime in runtimes)
+    """The command that makes the stubs of libraries in the folder stubs, and has the shell's builds link them."""
+    *others, last = (f"latebind stub {shlex.quote(runtime.stub_argument)} --output stubs" for runtime in runtimes)
+    return " && ".join((*others, f'eval "$({last} --export)"'))

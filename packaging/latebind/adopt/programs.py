@@ -6,25 +6,25 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from latebind.adopt.configured import LIMIT, Link, make_stub
+from latebind.adopt.configured import LIMIT, Link
 from latebind.adopt.ownbuild import copy_project, first_error
 from latebind.adopt.product import judge_trial, list_stub_commands, read_product
+from latebind.adopt.stubs import make_stubs
 from latebind.backend.fileapi import list_targets, request_replies
-from latebind.backend.targets import host_rid, target
-from latebind.backend.toolchain import installers_toolchain, require, toolchain
+from latebind.backend.toolchain import require
+from latebind.native.stubplaces import set_places
 from latebind.system.log import LOG
 from latebind.system.run import run
-from latebind.tables.presets import preset
+from latebind.tables.presets import RuntimePreset, preset
 
 
 def try_programs(root: Path, scratch: Path, links: Sequence[Link]) -> tuple[bool, tuple[str, ...]]:
-    """Whether all programs bind late that were built with CMAKE_PREFIX_PATH alone, and a line on each.
+    """Whether all programs bind late that were built with the stubs in front, and a line on each.
 
     `scratch` is a folder in which the copy is built.
     """
-    copy, tree, host = copy_project(root, scratch / "project"), scratch / "tree", target(host_rid())
-    compiler = toolchain(installers_toolchain("zig", host, [], is_sdist=True), host)
-    prefixes = [make_stub(name, preset(name), compiler, scratch) for name in sorted({link.runtime for link in links})]
+    copy, tree = copy_project(root, scratch / "project"), scratch / "tree"
+    env = {**os.environ, **set_places(make_stubs(_list_runtimes(links), scratch / "stubs"))}
     programs = sorted({link.target for link in links})
     cmake = require("cmake")
     request_replies(tree)
@@ -32,19 +32,20 @@ def try_programs(root: Path, scratch: Path, links: Sequence[Link]) -> tuple[bool
         [cmake, "-S", copy, "-B", tree, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={require('ninja')}"],
         [cmake, "--build", tree, "--target", *programs],
     ]
-    prefix = os.pathsep.join([*map(str, prefixes), *filter(None, [os.environ.get("CMAKE_PREFIX_PATH")])])
     for argv in steps:
         with LOG.step("building the programs with the stub", "ran CMake"):
-            ended = run(argv, cwd=scratch, env={**os.environ, "CMAKE_PREFIX_PATH": prefix}, timeout=LIMIT, check=False)
+            ended = run(argv, cwd=scratch, env=env, timeout=LIMIT, check=False)
         if ended.returncode:
             error = first_error(ended.output).replace(f"{copy}/", "")
-            return False, (f"left: with the stub in CMAKE_PREFIX_PATH the build fails: {error}",)
+            return False, (f"left: with the stub in its place the build fails: {error}",)
     files = {each["name"]: tree / each["artifacts"][0]["path"] for each in list_targets(tree) if "artifacts" in each}
     return judge_trial({name: read_product(files[name]) for name in programs})
 
 
 def advise_programs(links: Sequence[Link]) -> tuple[str, str]:
     """What to do with the project's own build."""
-    stubs = list_stub_commands(preset(name) for name in sorted({link.runtime for link in links}))
-    place = f"$PWD/stubs/{host_rid()}${{CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}}"
-    return f"next: {stubs} && export CMAKE_PREFIX_PATH={place}", "then build again from scratch"
+    return f"next: {list_stub_commands(_list_runtimes(links))}", "then build again from scratch"
+
+
+def _list_runtimes(links: Sequence[Link]) -> list[RuntimePreset]:
+    return [preset(name) for name in sorted({link.runtime for link in links})]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from latebind.adopt.ownbuild import build_plainly, copy_project, first_error
 from latebind.adopt.product import judge_trial, list_stub_commands, read_product
 from latebind.backend.targets import host_rid
 from latebind.errors import BuildError
+from latebind.native.stubplaces import set_places
 from latebind.system.run import run
 
 if TYPE_CHECKING:
@@ -22,32 +22,6 @@ if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
 
 _LIMIT = 1800.0
-_PLACES = {
-    "LIBRARY_PATH": ("{folder}/lib", ":"),
-    "PKG_CONFIG_PATH": ("{folder}/lib/pkgconfig", ":"),
-    "CMAKE_PREFIX_PATH": ("{folder}", ":"),
-    "CPATH": ("{folder}/include", ":"),  # for <latebind/stub.h>
-    "LDFLAGS": ("-L{folder}/lib", " "),  # setuptools names a folder with -L where Python is a shared library
-}
-"""Where compilers and build systems look, in front of what is set already, and what is between both."""
-
-
-def export_places() -> str:
-    """The shell's command with which builds find the stubs in this folder."""
-    folder = f"$PWD/stubs/{host_rid()}"
-    words = [
-        f'{name}="{place.format(folder=folder)}${{{name}:+{between}${name}}}"'
-        for name, (place, between) in _PLACES.items()
-    ]
-    return f"export {' '.join(words)}"
-
-
-def _set_places(folder: Path) -> dict[str, str]:
-    """What that command sets, for the stubs in a folder."""
-    return {
-        name: between.join(filter(None, [place.format(folder=folder), os.environ.get(name, "")]))
-        for name, (place, between) in _PLACES.items()
-    }
 
 
 def enter(root: Path) -> str:
@@ -75,15 +49,14 @@ def try_stubs(
     stubs = make_stubs(product.runtimes, scratch / "stubs")
     copy = copy_project(root, scratch / "project")
     try:
-        wheel = build_plainly(backend, copy, scratch, _set_places(stubs))
+        wheel = build_plainly(backend, copy, scratch, set_places(stubs))
     except BuildError as error:
         return (f"left: with the stub in its place the build fails: {first_error(error.message).strip()}",)
     is_late, tried = judge_trial({wheel.name: read_product(wheel, described)})
     if not is_late:
         return tried
-    command = f"{enter(root)}{list_stub_commands(product.runtimes)} && {export_places()}"
     return (
-        f"next: {command}",
+        f"next: {enter(root)}{list_stub_commands(product.runtimes)}",
         "then build the wheel again, from scratch: without the folder build, if there is one",
         *tried,
     )

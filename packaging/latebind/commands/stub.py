@@ -59,10 +59,16 @@ def declare_stub(add: Add) -> None:
     command.add_argument(
         "--source", action="store_true", help="write one file in C99 and a header instead, for GCC and clang"
     )
+    command.add_argument(
+        "--export",
+        action="store_true",
+        help='print what a shell evaluates for builds to link the stub: eval "$(latebind stub ... --export)"',
+    )
     add_format(command)
 
 
 def _stub(arguments: argparse.Namespace) -> int:
+    from latebind.native.stubplaces import export_places
     from latebind.system.parallel import each
 
     output: Path = arguments.output.resolve()
@@ -70,6 +76,9 @@ def _stub(arguments: argparse.Namespace) -> int:
         advice = "Leave --headers out, and name the folder of the headers to the compiler: -I FOLDER."
         raise LatebindError("--headers goes into the folders of static libraries, not next to sources", advice=advice)
     targets = _targets(arguments)
+    if arguments.export and (arguments.source or len(targets) > 1):
+        advice = "Leave --export out; it is for the static library of one target."
+        raise LatebindError("--export names one folder to builds", advice=advice)
     source = _source(arguments, targets)
     if arguments.source:
         paths = _write_sources(source, output)
@@ -77,7 +86,9 @@ def _stub(arguments: argparse.Namespace) -> int:
         stubs = _stubs(arguments, source, targets)
         each(lambda stub: stub.make(output / stub.target.rid), stubs)
         paths = [output / stub.target.rid for stub in stubs]
-    if arguments.format == "json":
+    if arguments.export:
+        print(export_places(paths[0]))
+    elif arguments.format == "json":
         print_json({"paths": [str(path) for path in paths]})
     else:
         print("\n".join(map(str, paths)))
