@@ -152,6 +152,12 @@ def test_another_library_is_named_and_a_description_of_it_can_be(latebind, tmp_p
     assert lines[3:] == ["--apply: nothing to write"]
 
 
+def test_a_described_library_that_is_not_linked_is_named_by_its_files(latebind, tmp_path):
+    build_mine(tmp_path)
+    lines = assert_success(latebind("adopt", "/bin/true", "--preset", tmp_path / "mine.toml")).splitlines()
+    assert lines[0] == "true links none of these: libmine.so.3"
+
+
 def test_each_library_that_a_program_links_gets_its_stub(latebind, tmp_path):
     presets, program = [], tmp_path / "program"
     for name in ("one", "two"):

@@ -22,7 +22,7 @@ from latebind.adopt.product import list_stub_commands, read_product
 from latebind.adopt.programs import advise_programs, try_programs
 from latebind.adopt.stubs import try_stubs
 from latebind.adopt.torch import PORT_ADVICE, describe_oldest, describe_unstable
-from latebind.backend.targets import host_rid
+from latebind.backend.targets import host_rid, target
 from latebind.backend.tree import is_generated, is_scratch
 from latebind.config.file import FILE_NAME
 from latebind.config.project import read_project
@@ -160,7 +160,9 @@ def _describe_product(product: Product, name: str, described: tuple[RuntimePrese
         if operators:
             return Adoption(lines=(*operators, *others))
         made = [f"next: {_call_adopt(str(file), described)}" for file in product.built_with.values()]
-        return Adoption(lines=(f"{name} {_NO_RUNTIME}", *others), ends=tuple(made) or _OWN)
+        files = [file for runtime in described for file in runtime.list_files(target(host_rid()).system)]
+        without = f"{name} links none of these: {', '.join(files)}" if files else f"{name} {_NO_RUNTIME}"
+        return Adoption(lines=(without, *others), ends=tuple(made) or _OWN)
     for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
         if runtime.distribution:
             required = product.find_requirement(runtime)
@@ -194,7 +196,7 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
     return (
         f"next: {list_stub_commands(product.runtimes)}",
         *_list_variables(product),
-        "then configure and build again from scratch (meson setup --wipe, make distclean, a new build folder)",
+        "then configure and build all again (meson setup --wipe, make distclean, go build -a, or a new build folder)",
         "not tried here: a folder that a build names with -L may be searched first",
         *_warn(product),
         _KEEP,

@@ -33,11 +33,17 @@ def enter(root: Path) -> str:
 
 
 def make_stubs(runtimes: Iterable[RuntimePreset], folder: Path) -> Path:
-    """Make the stubs of libraries for this machine, by the command that is printed; returns the folder of both."""
+    """Make the stubs of libraries for this machine, by the command that is printed; returns the folder of both.
+
+    Raises BuildError with what that command says.
+    """
     for runtime in runtimes:
         described = str(Path(runtime.file).resolve()) if runtime.file else runtime.name
         argv = [sys.executable, "-m", "latebind", "stub", described, "--output", str(folder)]
-        run(argv, cwd=folder.parent, timeout=_LIMIT)
+        ended = run(argv, cwd=folder.parent, timeout=_LIMIT, check=False)
+        if ended.returncode:
+            message, _, advice = ended.output.rpartition("error: ")[2].partition("\nhelp: ")
+            raise BuildError(message.strip(), advice=advice.strip())
     return folder / host_rid()
 
 
