@@ -17,7 +17,7 @@ from latebind.backend.targets import host_rid
 from latebind.tables.presets import library_files, preset
 from tests.conftest import ROOT
 from tests.support.needs import require_programs
-from tests.support.running import assert_refused, assert_success, make_environment, run_checked
+from tests.support.running import assert_refused, assert_success, make_environment, run_checked, run_program
 from tests.support.thingclient import MINE, build_mine
 
 ORT = preset("onnxruntime")
@@ -250,7 +250,7 @@ def test_a_folder_of_built_files_is_read_whatever_else_it_has(latebind, tmp_path
     for probe in (built / "CMakeFiles/3.31.0/CompilerIdC/a.out", built / "meson-private/sanitycheckc.exe"):
         probe.parent.mkdir(parents=True)
         shutil.copy("/bin/true", probe)  # what a configured and unbuilt folder has
-    assert "makes no wheel itself, so build it" in latebind("adopt", built).stdout
+    assert "makes no wheel itself: build it" in latebind("adopt", built).stdout
     (tmp_path / "p.c").write_text("int Pa_GetVersion(void) { return 0x130700; }")
     (tmp_path / "user.c").write_text("int Pa_GetVersion(void); int main(void) { return Pa_GetVersion() == 0; }")
     library = tmp_path / "elsewhere" / "libportaudio.so.2"
@@ -297,6 +297,30 @@ def test_variables_that_a_file_uses_are_named_before_it_is_built_again(latebind,
         run_checked("cc", *flags, tmp_path / "user.c", library, "-o", tmp_path / name)
         lines = assert_success(latebind("adopt", "--preset", tmp_path / "one.toml", tmp_path / name)).splitlines()
         assert "first include latebind/one_variables.h where one_level is used: " in lines[2]
+
+
+@pytest.mark.builds
+def test_a_weak_reference_gets_the_option_that_links_its_stub(latebind, tmp_path):
+    """A linker takes no member of an archive for a weak reference, and a bound program would do without it."""
+    (tmp_path / "one.c").write_text("int one_entry(void) { return 0; }\nint one_more(void) { return 7; }\n")
+    library = tmp_path / "lib/libone.so.1"
+    library.parent.mkdir()
+    run_checked("cc", "-shared", "-fPIC", "-Wl,-soname,libone.so.1", tmp_path / "one.c", "-o", library)
+    described = f'name = "one"\nentry = "one_entry"\nversion = "none"\nfiles.linux = ["{library.name}"]\n'
+    (tmp_path / "one.toml").write_text(
+        f'{described}advice = "make"\n[stub]\nfunctions = ["one_entry", "one_more"]\nlibrary = "one"\n'
+    )
+    (tmp_path / "user.c").write_text("int one_entry(void); int one_more(void) __attribute__((weak));\n"
+                                     "int main(void) { return one_more ? one_more() : one_entry(); }\n")  # fmt: skip
+    run_checked("cc", "user.c", library, "-o", "user", cwd=tmp_path)
+    lines = assert_success(latebind("adopt", "--preset", tmp_path / "one.toml", tmp_path / "user")).splitlines()
+    commands = [line.partition(": ")[2] for line in lines if line.startswith(("next: ", "then: "))]
+    assert "CGO_LDFLAGS=-Wl,-u,one_more " in commands[1]
+    build = "cc user.c $LDFLAGS -lone -ldl -lpthread -o bound"
+    run_checked("bash", "-ec", "\n".join([*commands, build]), cwd=tmp_path)
+    assert "libone" not in run_checked("readelf", "-d", tmp_path / "bound")
+    ended = run_program(tmp_path / "bound", env={**os.environ, "ONE_LIB_PATH": str(library)})
+    assert ended.returncode == 7, ended.stderr
 
 
 def test_sources_that_latebind_cannot_build_are_no_package(latebind, tmp_path):

@@ -120,11 +120,13 @@ def adopt(path: Path, *, may_download: bool, described: tuple[RuntimePreset, ...
     section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
     product = read_product(path, described)
     if section and not product.contents.native:
-        text = f"{root.name} makes no wheel itself, so build it, and run this again, or name what comes out"
-        if described:  # its stub is a library to link, not a file to compile
+        makes = "build it, and run this again, or name what comes out"
+        if section == _OTHERS["go.mod"]:  # a package is no file
+            makes = "build a program with it, and name that"
+        elif described:  # its stub is a library to link, not a file to compile
             section = _OTHERS["CMakeLists.txt"]
-        ends = (f"recipe: {_RECIPES}#{section}",)
-        return Adoption(lines=(f"{text}: {_call_adopt('FILE', described)}",), ends=ends)
+        text = f"{root.name} makes no wheel itself: {makes}: {_call_adopt('FILE', described)}"
+        return Adoption(lines=(text,), ends=(f"recipe: {_RECIPES}#{section}",))
     return _describe_package(path, product, described)
 
 
@@ -175,13 +177,18 @@ def _describe_product(product: Product, name: str, described: tuple[RuntimePrese
     return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else shows)
 
 
-def _list_variables(product: Product) -> Iterator[str]:
-    """A line on the variables of each library that a file uses: it cannot be linked without their header."""
+def _list_unserved(product: Product) -> Iterator[str]:
+    """A line on what each library needs besides its stub: a header for variables, an option for weak functions."""
+    page = f"{DOCS}/howto/stub.md#what-cannot-be-bound-late"
     for runtime in product.runtimes:
         with suppress(LatebindError):  # `latebind stub` says what is wrong with the description
-            if names := product.list_variables(runtime):
-                text = f"first include latebind/{runtime.name}_variables.h where {', '.join(names)} is used"
-                yield f"{text}: {DOCS}/howto/stub.md#what-cannot-be-bound-late"
+            variables, weak = product.list_unserved(runtime)
+            if variables:
+                text = f"first include latebind/{runtime.name}_variables.h where {', '.join(variables)} is used"
+                yield f"{text}: {page}"
+            if weak:
+                option = f"-Wl,-u,{',-u,'.join(weak)}"
+                yield f'then: export LDFLAGS="$LDFLAGS {option}" CGO_LDFLAGS={option}  # these are weak: {page}'
 
 
 def _warn(product: Product) -> tuple[str, ...]:
@@ -195,7 +202,7 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
         return (f"next: describe {' and '.join(without)} for a stub: {DOCS}/howto/stub.md",)
     return (
         f"next: {list_stub_commands(product.runtimes)}",
-        *_list_variables(product),
+        *_list_unserved(product),
         "then configure and build all again (meson setup --wipe, make distclean, go build -a, or a new build folder)",
         "not tried here: a folder that a build names with -L may be searched first",
         *_warn(product),
@@ -208,7 +215,9 @@ def _adopt_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]
     addon = try_addon(root, scratch, described)
     found = [_describe_product(product, name) for name, product in addon.products.items()]
     lines = tuple(line for each in found for line in each.lines)
-    ends = (*addon.tried, *addon.advice, f"recipe: {_RECIPES}#node-gyp") if addon.tried else found[0].ends
+    unserved = [line for product in addon.products.values() for line in _list_unserved(product)]
+    recipe = f"recipe: {_RECIPES}#node-gyp"
+    ends = (*addon.tried, *addon.advice, *unserved, recipe) if addon.tried else found[0].ends
     return Adoption(lines=(*lines, *_list_unread(root)), ends=ends)
 
 
@@ -279,7 +288,7 @@ def _adopt_wheel(
         if not product.runtimes or product.operators or any(runtime.stub is None for runtime in product.runtimes):
             return found
         outcome = try_stubs(root, scratch / "stubbed", backend, product, described)
-        return replace(found, ends=(*outcome, *_warn(product), _KEEP))
+        return replace(found, ends=(*outcome, *_list_unserved(product), *_warn(product), _KEEP))
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)
     if not plan.texts:

@@ -121,17 +121,22 @@ class Product:
         places = ((name, Path(folder, name)) for image, folder in folders for name in image.needed)
         return {name: file for name, file in places if file.is_absolute() and file.is_file()}
 
-    def list_variables(self, runtime: RuntimePreset) -> list[str]:
-        """The variables of a described library that it uses, which a stub does not have. Raises LatebindError."""
+    def list_unserved(self, runtime: RuntimePreset) -> tuple[list[str], list[str]]:
+        """What it uses of a described library that its stub does not give as the library does.
+
+        That are variables, and functions that it refers to weakly: a linker takes these from a shared library alone.
+        Raises LatebindError.
+        """
         file = Path(runtime.file).resolve() if runtime.file else library_files().get(runtime.name)
-        if file is None:
-            return []
-        source, _ = stub_source(load_described(file, {target(host_rid()).system}), file.parent)
-        images = [image for _, image in self.contents.images]  # a program has copies of variables, which it exports
-        used = {one.name for image in images for one in image.imports} | {
-            one.name for image in images for one in image.exports
-        }
-        return sorted(used.intersection(source.table.variables if source.table else ()))
+        source, _ = stub_source(load_described(file, {target(host_rid()).system}), file.parent) if file else (None, ())
+        if source is None or source.table is None:
+            return [], []
+        images = [image for _, image in self.contents.images]
+        imports = [one for image in images for one in image.imports]
+        exports = {one.name for image in images for one in image.exports}  # a program has copies of variables
+        used = exports.union(one.name for one in imports)
+        weak = {one.name for one in imports if one.kind == "weak"}
+        return sorted(used.intersection(source.table.variables)), sorted(weak.intersection(source.table.since))
 
     def _has(self, library: str, image: Image) -> bool:
         is_systems = {
