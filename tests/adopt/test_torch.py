@@ -53,7 +53,7 @@ def test_each_kind_of_name_is_named_with_its_counterpart_and_no_stub_is_advised(
 def test_a_library_that_uses_the_stable_abi_alone_is_told_its_oldest_torch_and_the_stub(latebind, tmp_path):
     printed = assert_success(latebind("adopt", link(tmp_path, "torch_from_blob", "torch_library_impl")))
     assert "ext.so: uses PyTorch's stable ABI alone, from 2.11 on: torch_from_blob" in printed
-    assert "next: latebind stub torch --output stubs" in printed
+    assert 'next: eval "$(latebind stub torch --output stubs --export)"' in printed
 
 
 @pytest.mark.builds
