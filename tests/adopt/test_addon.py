@@ -113,3 +113,17 @@ def test_npm_that_is_missing_is_named(latebind, project, tmp_path):
     ended = latebind("adopt", project, env={"PATH": str(tmp_path)})
     assert_refused(ended, "npm is not on PATH", "Install Node.js with npm")
     assert not (project / "build").exists()
+
+
+def test_an_add_on_that_users_compile_binds_late_where_its_sources_have_the_stub(latebind, project):
+    """As npm installs a package from a registry: without what `latebind stub --export` sets."""
+    install = f"export npm_config_nodedir=/usr LIBRARY_PATH={project}/lib; npm install --build-from-source"
+    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lportaudio"]'))
+    run_checked("bash", "-ec", install, cwd=project)
+    assert "links libportaudio.so.2" in assert_success(latebind("adopt", project / "build/Release/addon.node"))
+    assert_success(latebind("stub", "portaudio", "--source", "--output", project / "stub"))
+    text = TARGET.format(more='"libraries": ["-ldl", "-lpthread"]')
+    (project / "binding.gyp").write_text(text.replace('"addon.c"', '"addon.c", "stub/latebind_portaudio.c"'))
+    run_checked("bash", "-ec", install, cwd=project)
+    made = assert_success(latebind("adopt", project / "build/Release/addon.node"))
+    assert made.startswith("addon.node: binds PortAudio late")

@@ -206,7 +206,7 @@ def test_what_binds_a_described_library_of_a_wheel_late_was_tried(latebind, tmp_
     env = {"LIBRARY_PATH": str(tmp_path / "lib")}
     lines = assert_success(latebind("-v", "adopt", project, env=env)).splitlines()
     assert any(line.startswith("tried: sound-1.0-") and line.endswith(" binds PortAudio late") for line in lines), lines
-    assert any(line.startswith("without the library, Python now ends when the module calls ") for line in lines)
+    assert any(line.startswith("where the library is missing, the module ends Python at a function ") for line in lines)
     [command] = [line.partition(": ")[2] for line in lines if line.startswith("next: ")]
     wheel = f"{sys.executable} -m pip wheel -q --no-deps --no-build-isolation -w dist ."
     run_checked("bash", "-ec", f"{command}\n{wheel}", cwd=project, env={**os.environ, **env})

@@ -40,7 +40,7 @@ def library(tmp_path):
 )
 def test_a_library_that_links_an_unknown_one(library, tmp_path, start_in, advised):
     [option] = list_options(advised(start_in("adopt", library, at=tmp_path)))
-    assert "latebind stub" in assert_success(start_in("adopt", library, option, "mine.toml", at=tmp_path))
+    assert 'next: eval "$(latebind stub' in assert_success(start_in("adopt", library, option, "mine.toml", at=tmp_path))
 
 
 @pytest.mark.advice(

@@ -10,6 +10,7 @@ from latebind.errors import InputError, LatebindError
 from latebind.native.functions import find_functions
 from latebind.native.stublibrary import stub_table
 from latebind.tables.presets import FunctionTable, function_table, presets
+from tests.support.running import run_checked
 
 STUB = Path(__file__).resolve().parents[1] / "loader" / "stub"
 MANY = ["integers", "new", "new_stops", "newer", "prints", "reals", "returns", "status", "version", "why"]
@@ -80,6 +81,17 @@ def test_what_has_no_functions_is_refused(tmp_path, name, text, kind, says):
         (tmp_path / name).write_text(text)
     with pytest.raises(kind, match=f"(?s){says}"):
         find_functions([name], tmp_path)
+
+
+def test_an_entry_that_the_named_library_does_not_export_is_refused(tmp_path):
+    """Another library would be taken for it: ncurses' curses_version() is libtinfo's."""
+    for name, text in (("own", "int own(void) { return 1; }"), ("base", "int base_version(void) { return 1; }")):
+        (tmp_path / f"{name}.c").write_text(text)
+        run_checked("cc", "-shared", "-fPIC", f"{name}.c", "-o", f"lib{name}.so", cwd=tmp_path)
+    with pytest.raises(LatebindError, match=r"base_version is exported by no library in libown\.so"):
+        find_functions(["libown.so"], tmp_path, "base_version", "integer")
+    assert [*find_functions(["libown.so"], tmp_path, "own", "integer")[0].since] == ["own"]
+    assert len(find_functions(["libown.so", "libbase.so"], tmp_path, "base_version", "integer")[0].since) == 2
 
 
 def test_the_last_pattern_that_fits_decides_what_a_failing_call_gives():

@@ -17,6 +17,7 @@ from latebind.errors import BuildError
 from latebind.native.stubplaces import set_places
 from latebind.system.log import LOG
 from latebind.system.run import run
+from latebind.text import DOCS
 from loadcheck.api import fits_any
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ BINDING = "binding.gyp"
 _LIMIT = 1800.0
 _FROM_SOURCE = {"npm_config_build_from_source": "true"}
 """prebuild-install, node-pre-gyp and node-gyp-build then take no file that somebody built before."""
+_ELSEWHERE = (
+    "these are the files that you build: where npm compiles the add-on on a user's machine, it links the library "
+    f"again, unless your sources have the stub: {DOCS}/howto/other-builds.md#node-gyp"
+)
 _HEADERS = "const c = process.config.variables; console.log(c.node_prefix || '')"
 
 
@@ -60,6 +65,7 @@ def try_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -
         f"next: {enter(root)}{list_stub_commands(runtimes)}",
         *(f"{BINDING}:{line.number}: write {line.new} in place of {line.old}" for line in lines),
         "then: npm install --build-from-source",
+        _ELSEWHERE,
     )
     stubs = make_stubs(runtimes, copy / "stubs")
     try:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
 
 _NO_RUNTIME = "links and contains no library that latebind knows"
+_NO_FILE = "has no program, library or module: name one that was built"
 _OWN = (f"for another library, describe it, and name the description, too (--preset FILE.toml): {DOCS}/howto/stub.md",)
 _LACKS = (
     "those that are functions of {title}: list the library itself as functions of the stub, instead of its header; "
@@ -48,12 +49,12 @@ _LACKS = (
     "#what-cannot-be-bound-late"
 )
 _SHOWS = (
-    "without it, functions return what its description says, or end the process; "
-    f"show what to install: {DOCS}/howto/stub.md#show-the-message"
+    "where it is missing, a function returns the value that its stub has for that, or ends the process; "
+    f"a program can ask first, and show what to install: {DOCS}/howto/stub.md#show-the-message"
 )
 _ENDS = (
-    "without the library, Python now ends when the module calls a function for which the description has no value; "
-    f"have PyInit_… check whether the library is there: {DOCS}/howto/stub.md#show-the-message"
+    "where the library is missing, the module ends Python at a function for which the stub has no value, unless "
+    f"PyInit_… asks first whether it is there: {DOCS}/howto/stub.md#show-the-message"
 )
 _OTHERS = {
     "CMakeLists.txt": "without-changing-a-line",
@@ -71,6 +72,7 @@ _NO_PROJECT = ("Makefile", "configure")
 _CANNOT = "cannot bind late as it is:"
 _PROGRAMS = "only programs link it; packages hold shared libraries and modules, so there is no latebind.toml to write"
 _RECIPES = f"{DOCS}/howto/other-builds.md"
+_AGAIN = "without what was built before: in a new build folder, or after make distclean or rm -r build; go build -a"
 _KEEP = f"to keep it in your sources: {_RECIPES}#the-stub-as-one-c-file"
 _RUNS = "runs the project's own build in a temporary folder"
 _DOWNLOAD = "To let the project download its dependencies: latebind adopt --download"
@@ -163,7 +165,8 @@ def _describe_product(product: Product, name: str, described: tuple[RuntimePrese
             return Adoption(lines=(*operators, *others))
         made = [f"next: {_call_adopt(str(file), described)}" for file in product.built_with.values()]
         files = [file for runtime in described for file in runtime.list_files(target(host_rid()).system)]
-        without = f"{name} links none of these: {', '.join(files)}" if files else f"{name} {_NO_RUNTIME}"
+        nothing = _NO_RUNTIME if product.contents.native else _NO_FILE
+        without = f"{name} links none of these: {', '.join(files)}" if files else f"{name} {nothing}"
         return Adoption(lines=(without, *others), ends=tuple(made) or _OWN)
     for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
         if runtime.distribution:
@@ -203,7 +206,7 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
     return (
         f"next: {list_stub_commands(product.runtimes)}",
         *_list_unserved(product),
-        "then configure and build all again (meson setup --wipe, make distclean, go build -a, or a new build folder)",
+        f"then configure and build all again, {_AGAIN}",
         "not tried here: a folder that a build names with -L may be searched first",
         *_warn(product),
         _KEEP,

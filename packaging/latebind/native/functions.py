@@ -54,6 +54,8 @@ class Declared:
     """All of C++ in Microsoft's ABI, whose names are none in C."""
     types: dict[str, str] = field(default_factory=dict)
     """The types of functions that headers declare."""
+    exported: set[str] = field(default_factory=set)
+    """All that shared libraries among the files export."""
 
     def add(self, name: str, *, is_function: bool, is_weak: bool = False) -> None:
         """Sort a name in."""
@@ -91,7 +93,7 @@ def find_functions(
     `entry` is the function or variable that reports the version, in the form `version`.
 
     Raises InputError for a file that cannot be read, LatebindError when nothing is left, a name is that of a variable,
-    or a header declares another type of `entry`, NotRun for a header without zig.
+    a header declares another type of `entry` or a library doesn't export it, NotRun for a header without zig.
     """
     left_out = [source[1:] for source in sources if source.startswith("!")]
     patterns = [source for source in sources if "*" in source and not source.startswith("!")]
@@ -101,6 +103,10 @@ def find_functions(
         if source not in patterns and source not in names and not source.startswith("!"):
             _read(folder / source, declared)
     _check_entry(declared.types.get(entry, ""), entry, version)
+    if entry and declared.exported and entry not in declared.exported:
+        text = f"{entry} is exported by no library in {', '.join(sources)}, so it cannot tell that library from others"
+        advice = "Name a function of the library's own: nm -D --defined-only FILE lists them."
+        raise LatebindError(text, where="entry", advice=advice)
     if wrong := sorted(names & declared.variables):
         text = f"{show_names(wrong, _SHOWN)}: a variable, which a stub cannot have as a function"
         advice = "Remove it from the functions: latebind writes a header for variables."
@@ -165,6 +171,7 @@ def _read(path: Path, declared: Declared) -> None:
         _read_header(path, declared)
     else:
         for export in _read_image(path).exports:
+            declared.exported.add(export.name)
             declared.add(export.name, is_function=export.kind == "func", is_weak=export.is_weak)
 
 
