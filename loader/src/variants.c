@@ -46,9 +46,13 @@ void lb_add_advice(lb_text* text, const char* advice, int is_installed) {
   static const char pip[] = "pip install ";
   static const char npm[] = "npm install \"";
   static const char nuget[] = "dotnet add package ";
+  static const char apt[] = "apt-get install ";
   if (is_installed && strncmp(advice, pip, sizeof pip - 1) == 0 && advice[sizeof pip - 1] != '-') {
     lb_text_add(text, "pip install --force-reinstall ");
     lb_text_add(text, advice + sizeof pip - 1);
+  } else if (is_installed && strncmp(advice, apt, sizeof apt - 1) == 0) {
+    lb_text_add(text, "apt-get install --reinstall ");
+    lb_text_add(text, advice + sizeof apt - 1);
   } else if (is_installed && strncmp(advice, npm, sizeof npm - 1) == 0 && advice[sizeof npm - 1]) {
     const char* name = advice + sizeof npm - 1; /* a scope begins with @, too */
     lb_text_add(text, "npm install, after you delete node_modules/");

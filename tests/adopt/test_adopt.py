@@ -140,7 +140,7 @@ def test_another_library_is_named_and_a_description_of_it_can_be(latebind, tmp_p
     run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", stub, "-o", user, "-ldl", "-pthread")
     for options in ((), named):
         assert assert_success(latebind("adopt", user, *options)).startswith(
-            "libuser.so: binds mine late, at the first call\nwithout it, "
+            "libuser.so: binds mine late, at the first call\nwhere it is missing, "
         )
     (tmp_path / "user.c").write_text("const char* mine_version(void); int mine_sub(void);"
                                      "int use(void) { return *mine_version() + mine_sub(); }")  # fmt: skip
@@ -150,6 +150,22 @@ def test_another_library_is_named_and_a_description_of_it_can_be(latebind, tmp_p
     assert lines[1].endswith("has 1 undefined symbol that the program that opens it has to define: mine_sub")
     assert lines[2].startswith("those that are functions of mine: list the library itself as functions of the stub")
     assert lines[3:] == ["--apply: nothing to write"]
+
+
+def test_a_library_that_another_linked_one_loads_is_said_to_be_needed_still(latebind, tmp_path):
+    """Graphviz's libgvc loads libcgraph: a module that binds that late still needs it."""
+    user, stub, named = build_mine(tmp_path), tmp_path / "latebind_mine.c", ("--preset", tmp_path / "mine.toml")
+    assert_success(latebind("stub", named[1], "--source", "--output", tmp_path))
+    (tmp_path / "outer.c").write_text("const char* mine_version(void); int outer(void) { return *mine_version(); }")
+    outer, env = tmp_path / "libouter.so.2", {"LD_LIBRARY_PATH": str(tmp_path)}
+    shared = ("cc", "-shared", "-fPIC", "-Wl,--no-as-needed")
+    run_checked(*shared, f"-Wl,-soname,{outer.name}", tmp_path / "outer.c", tmp_path / "libmine.so.3", "-o", outer)
+    for libraries, is_brought in (((stub, outer), True), ((stub,), False)):
+        run_checked(*shared, tmp_path / "user.c", *libraries, "-o", user, "-ldl", "-pthread")
+        lines = assert_success(latebind("adopt", user, *named, env=env)).splitlines()
+        said = "left: libouter.so.2 is linked, too, and loads libmine.so.3: to do without mine, bind libouter.so.2 late"
+        assert (f"{said} as well" in lines) == is_brought
+        assert any(line.startswith("where it is missing, ") for line in lines) == (not is_brought)
 
 
 def test_a_described_library_that_is_not_linked_is_named_by_its_files(latebind, tmp_path):

@@ -25,7 +25,7 @@ backend-path = ["."]
 name = "pure"
 version = "1.0"
 """
-NOTHING = "pure-1.0-py3-none-any.whl links and contains no library that latebind knows"
+NOTHING = "pure-1.0-py3-none-any.whl has no program, library or module"
 TRACED = "--trace-expand --trace-format=json-v1"
 
 

@@ -140,7 +140,10 @@ def test_an_add_on_that_binds_late(addon, tmp_path, start_in, advised):
     "Install Node.js with npm. Or build it as you usually do, and name what comes out: latebind adopt FILE.node",
 )
 def test_an_add_on_that_npm_does_not_build(addon, tmp_path, start_in, advised):
-    refused = start_in("adopt", at=addon)  # there is no PortAudio
+    text = (addon / "addon.c").read_text("utf-8")
+    (addon / "addon.c").write_text("#error does not build\n", "utf-8")
+    refused = start_in("adopt", at=addon)
+    (addon / "addon.c").write_text(text, "utf-8")
     without = start_in("adopt", at=addon, env={**os.environ, "PATH": str(tmp_path)})
     built = addon / "FILE.node"
     run_checked("cc", "-shared", "-fPIC", addon / "addon.c", f"-L{tmp_path}", "-lportaudio", "-o", built)

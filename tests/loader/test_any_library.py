@@ -158,6 +158,17 @@ def run_with(program, library):
 
 
 @pytest.mark.builds
+def test_a_systems_package_whose_file_is_damaged_is_installed_again(latebind, tmp_path):
+    """apt-get leaves a package alone that it has."""
+    program, folder = build_program(latebind, tmp_path, describe("none", "")), tmp_path / "damaged"
+    for command in ("apt-get install thing", "apt-get install --reinstall thing"):
+        ended = run_program(program, env={"LD_LIBRARY_PATH": str(folder)})
+        assert f"Get it with: {command}" in assert_success(ended).splitlines()[1]
+        folder.mkdir(exist_ok=True)
+        (folder / "libthing.so").touch()
+
+
+@pytest.mark.builds
 @pytest.mark.parametrize("library", FORMS)
 def test_a_version_is_read_in_the_form_that_the_description_names(latebind, tmp_path, library):
     form, extra, code, version = FORMS[library]

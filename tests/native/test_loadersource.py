@@ -8,11 +8,13 @@ import sys
 import pytest
 
 from latebind.backend.targets import host_rid
+from latebind.config.described import libraries
 from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError
-from latebind.native.loadersource import write_sources
+from latebind.native.loadersource import runtime_header, write_sources
 from latebind.native.nativerecipe import hash_sources
+from latebind.system.resources import cmake_dir
 from tests.support.client import edit, stage_project
 from tests.support.needs import require_programs
 from tests.support.running import assert_refused, assert_success, run_checked
@@ -191,3 +193,15 @@ def test_a_python_package_gets_the_module_that_finds_its_runtime(latebind, tmp_p
         module = {"__name__": "runtime"}
         exec(text, module)  # noqa: S102  # its text is ours
         assert module["DISTRIBUTIONS"]
+
+
+@pytest.mark.builds
+@pytest.mark.parametrize(
+    ("triple", "advised"), [("x86_64-linux-gnu", "apt-get"), ("x86_64-windows-gnu", "sounddevice")]
+)
+def test_a_variant_that_a_system_lacks_is_not_advised_there(tmp_path, triple, advised):
+    """PyPI's sounddevice has no PortAudio for Linux."""
+    (tmp_path / "p.c").write_text(runtime_header(libraries()["portaudio"], "19.5", "a test"))
+    zig_cc = [sys.executable, "-m", "ziglang", "cc", "-target", triple, f"-I{cmake_dir() / 'include'}"]
+    text = run_checked(*zig_cc, "-E", "-P", tmp_path / "p.c").stdout
+    assert [word for word in ("apt-get", "sounddevice") if word in text] == [advised]

@@ -20,6 +20,7 @@ from loadcheck.engine.wording import demangle
 from loadcheck.formats import FORMATS, SDK_FILE, PackageFormat, iter_members
 from loadcheck.model import SYMBOLS_MANIFEST, SYMBOLS_SUFFIX
 from loadcheck.readers.contents import GRAFTED, PROVIDER_ENTRY, Contents, File
+from loadcheck.readers.environment import LOADER_FOLDERS
 from loadcheck.readers.opc import readable_nuspec
 from loadcheck.readers.opened import parse_python
 from loadcheck.readers.package import kind_of, read_package
@@ -29,8 +30,8 @@ from loadcheck.tables.pythonabi import ABI3T, PythonVersion, floor_of, module_ab
 from loadcheck.tables.torchabi import find_first_versions, list_unstable
 
 __all__ = [
-    "ABI3T", "CXX", "FEED_LIMIT", "FIX_ON_MACOS", "FORMATS", "GRAFTED", "PEEK", "PROVIDER_ENTRY", "SDK_FILE",
-    "SYMBOLS_MANIFEST", "SYMBOLS_SUFFIX", "Contents", "ElfFile", "File", "Format", "Image", "MachoFile",
+    "ABI3T", "CXX", "FEED_LIMIT", "FIX_ON_MACOS", "FORMATS", "GRAFTED", "LOADER_FOLDERS", "PEEK", "PROVIDER_ENTRY",
+    "SDK_FILE", "SYMBOLS_MANIFEST", "SYMBOLS_SUFFIX", "Contents", "ElfFile", "File", "Format", "Image", "MachoFile",
     "MavenArtifact", "PackageFormat", "PythonVersion", "Tar", "TwinFacts", "ZipReader", "audited_kinds", "demangle",
     "find_first_versions", "find_kind", "find_pom", "floor_of", "floors", "import_library", "is_glibc", "is_managed",
     "iter_members", "kind_of", "list_directories", "list_offered_exports", "list_unstable", "module_abi",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.ownbuild import copy_project, first_error
 from latebind.adopt.product import judge_trial, list_stub_commands, read_product
-from latebind.adopt.stubs import enter, make_stubs
+from latebind.adopt.stubs import enter, list_unserved, make_stubs
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid, target
 from latebind.errors import BuildError
@@ -33,7 +33,7 @@ _FROM_SOURCE = {"npm_config_build_from_source": "true"}
 """prebuild-install, node-pre-gyp and node-gyp-build then take no file that somebody built before."""
 _ELSEWHERE = (
     "these are the files that you build: where npm compiles the add-on on a user's machine, it links the library "
-    f"again, unless your sources have the stub: {DOCS}/howto/other-builds.md#node-gyp"
+    f"again, unless the package has the stub's C file: {DOCS}/howto/other-builds.md#the-stub-as-one-c-file"
 )
 _HEADERS = "const c = process.config.variables; console.log(c.node_prefix || '')"
 
@@ -64,6 +64,7 @@ def try_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -
     advice = (
         f"next: {enter(root)}{list_stub_commands(runtimes)}",
         *(f"{BINDING}:{line.number}: write {line.new} in place of {line.old}" for line in lines),
+        *dict.fromkeys(line for product in products.values() for line in list_unserved(product)),
         "then: npm install --build-from-source",
         _ELSEWHERE,
     )

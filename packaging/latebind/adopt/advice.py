@@ -6,7 +6,6 @@ Nothing is kept between two runs: each looks at the project as it is, and says w
 from __future__ import annotations
 
 import shlex
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,13 +19,13 @@ from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prep
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import list_stub_commands, read_product
 from latebind.adopt.programs import advise_programs, try_programs
-from latebind.adopt.stubs import try_stubs
+from latebind.adopt.stubs import REBUILD, list_brought, list_unserved, try_stubs
 from latebind.adopt.torch import PORT_ADVICE, describe_oldest, describe_unstable
 from latebind.backend.targets import host_rid, target
 from latebind.backend.tree import is_generated, is_scratch
 from latebind.config.file import FILE_NAME
 from latebind.config.project import read_project
-from latebind.errors import BuildError, InputError, LatebindError, ToolError
+from latebind.errors import BuildError, InputError, ToolError
 from latebind.native.builds import stage_targets
 from latebind.system.log import LOG
 from latebind.tables.presets import presets
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from latebind.tables.presets import RuntimePreset
 
 _NO_RUNTIME = "links and contains no library that latebind knows"
-_NO_FILE = "has no program, library or module: name one that was built"
 _OWN = (f"for another library, describe it, and name the description, too (--preset FILE.toml): {DOCS}/howto/stub.md",)
 _LACKS = (
     "those that are functions of {title}: list the library itself as functions of the stub, instead of its header; "
@@ -72,7 +70,7 @@ _NO_PROJECT = ("Makefile", "configure")
 _CANNOT = "cannot bind late as it is:"
 _PROGRAMS = "only programs link it; packages hold shared libraries and modules, so there is no latebind.toml to write"
 _RECIPES = f"{DOCS}/howto/other-builds.md"
-_AGAIN = "without what was built before: in a new build folder, or after make distclean or rm -r build; go build -a"
+_AGAIN = "without what was built before (make distclean, rm -r build, go build -a)"
 _KEEP = f"to keep it in your sources: {_RECIPES}#the-stub-as-one-c-file"
 _RUNS = "runs the project's own build in a temporary folder"
 _DOWNLOAD = "To let the project download its dependencies: latebind adopt --download"
@@ -160,14 +158,7 @@ def _describe_product(product: Product, name: str, described: tuple[RuntimePrese
     if operators and product.operators:
         return Adoption(lines=(*lines, *operators), ends=(advise_operators(),))
     if not lines:
-        others = [f"{file or name}: links {', '.join(names)}" for file, names in product.linked.items()]
-        if operators:
-            return Adoption(lines=(*operators, *others))
-        made = [f"next: {_call_adopt(str(file), described)}" for file in product.built_with.values()]
-        files = [file for runtime in described for file in runtime.list_files(target(host_rid()).system)]
-        nothing = _NO_RUNTIME if product.contents.native else _NO_FILE
-        without = f"{name} links none of these: {', '.join(files)}" if files else f"{name} {nothing}"
-        return Adoption(lines=(without, *others), ends=tuple(made) or _OWN)
+        return _describe_others(product, name, described, operators)
     for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
         if runtime.distribution:
             required = product.find_requirement(runtime)
@@ -176,27 +167,28 @@ def _describe_product(product: Product, name: str, described: tuple[RuntimePrese
     if unstable := [*describe_unstable(product)]:
         return Adoption(lines=(*lines, *unstable), ends=(PORT_ADVICE,))
     is_described = bool({runtime.name for runtime in product.bound} - {*presets()} or product.others_bound)
-    shows = (_warn(product) or (_SHOWS,)) if is_described else ()
+    shows = tuple(_warn(product, product.bound) or (_SHOWS,)) if is_described else ()
     return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else shows)
 
 
-def _list_unserved(product: Product) -> Iterator[str]:
-    """A line on what each library needs besides its stub: a header for variables, an option for weak functions."""
-    page = f"{DOCS}/howto/stub.md#what-cannot-be-bound-late"
-    for runtime in product.runtimes:
-        with suppress(LatebindError):  # `latebind stub` says what is wrong with the description
-            variables, weak = product.list_unserved(runtime)
-            if variables:
-                text = f"first include latebind/{runtime.name}_variables.h where {', '.join(variables)} is used"
-                yield f"{text}: {page}"
-            if weak:
-                option = f"-Wl,-u,{',-u,'.join(weak)}"
-                yield f'then: export LDFLAGS="$LDFLAGS {option}" CGO_LDFLAGS={option}  # these are weak: {page}'
+def _describe_others(
+    product: Product, name: str, described: tuple[RuntimePreset, ...], operators: list[str]
+) -> Adoption:
+    """What a package has to do with libraries that latebind doesn't know, or nothing."""
+    others = [f"{file or name}: links {', '.join(names)}" for file, names in product.linked.items()]
+    if operators:
+        return Adoption(lines=(*operators, *others))
+    if not product.contents.native:
+        return Adoption(lines=(f"{name} has no program, library or module",))
+    made = [f"next: {_call_adopt(str(file), described)}" for file in product.built_with.values()]
+    files = [file for runtime in described for file in runtime.list_files(target(host_rid()).system)]
+    without = f"{name} links none of these: {', '.join(files)}" if files else f"{name} {_NO_RUNTIME}"
+    return Adoption(lines=(without, *others), ends=tuple(made) or (() if described else _OWN))
 
 
-def _warn(product: Product) -> tuple[str, ...]:
-    """What a module of CPython's does without its library that it did not do before."""
-    return (_ENDS,) if product.has_module else ()
+def _warn(product: Product, runtimes: tuple[RuntimePreset, ...]) -> tuple[str, ...]:
+    """What a product does without the libraries that it binds late: what loads them anyway, or how a module ends."""
+    return tuple(list_brought(product, runtimes)) or ((_ENDS,) if product.has_module else ())
 
 
 def _advise_stub(product: Product) -> tuple[str, ...]:
@@ -205,10 +197,10 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
         return (f"next: describe {' and '.join(without)} for a stub: {DOCS}/howto/stub.md",)
     return (
         f"next: {list_stub_commands(product.runtimes)}",
-        *_list_unserved(product),
-        f"then configure and build all again, {_AGAIN}",
+        *list_unserved(product),
+        REBUILD if product.contents.dist_info else f"then configure and build all again {_AGAIN}",
         "not tried here: a folder that a build names with -L may be searched first",
-        *_warn(product),
+        *_warn(product, product.runtimes),
         _KEEP,
     )
 
@@ -218,9 +210,9 @@ def _adopt_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]
     addon = try_addon(root, scratch, described)
     found = [_describe_product(product, name) for name, product in addon.products.items()]
     lines = tuple(line for each in found for line in each.lines)
-    unserved = [line for product in addon.products.values() for line in _list_unserved(product)]
+    brought = [line for product in addon.products.values() for line in list_brought(product, product.runtimes)]
     recipe = f"recipe: {_RECIPES}#node-gyp"
-    ends = (*addon.tried, *addon.advice, *unserved, recipe) if addon.tried else found[0].ends
+    ends = (*addon.tried, *brought, *addon.advice, recipe) if addon.tried else found[0].ends
     return Adoption(lines=(*lines, *_list_unread(root)), ends=ends)
 
 
@@ -291,7 +283,7 @@ def _adopt_wheel(
         if not product.runtimes or product.operators or any(runtime.stub is None for runtime in product.runtimes):
             return found
         outcome = try_stubs(root, scratch / "stubbed", backend, product, described)
-        return replace(found, ends=(*outcome, *_list_unserved(product), *_warn(product), _KEEP))
+        return replace(found, ends=(*outcome, *_warn(product, product.runtimes), _KEEP))
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)
     if not plan.texts:

@@ -17,7 +17,7 @@ from latebind.native.stublibrary import stub_source
 from latebind.tables.hosts import OPERATORS_ENTRY
 from latebind.tables.presets import library_files, presets
 from loadcheck.api import Choice, audit_paths, fits_any, requirement_rows
-from loadcheck.facts import find_kind, is_glibc, kind_of, platforms, read_package
+from loadcheck.facts import LOADER_FOLDERS, find_kind, is_glibc, kind_of, platforms, read_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -117,7 +117,8 @@ class Product:
         """The libraries that the build of a file at hand made, too: its run path leads to them."""
         images = self.contents.images if self.contents.kind == "binary" else ()
         here = str(self.contents.path.resolve().parent)
-        folders = [(image, folder.replace("$ORIGIN", here)) for _, image in images for folder in image.runpath]
+        paths = ((image, folder.replace("$ORIGIN", here)) for _, image in images for folder in image.runpath)
+        folders = [(image, folder) for image, folder in paths if folder not in LOADER_FOLDERS]
         places = ((name, Path(folder, name)) for image, folder in folders for name in image.needed)
         return {name: file for name, file in places if file.is_absolute() and file.is_file()}
 

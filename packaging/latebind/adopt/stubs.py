@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.adopt.ownbuild import build_plainly, copy_project, first_error
 from latebind.adopt.product import judge_trial, list_stub_commands, read_product
-from latebind.backend.targets import host_rid
-from latebind.errors import BuildError
+from latebind.backend.targets import host_rid, target
+from latebind.errors import BuildError, LatebindError
 from latebind.native.stubplaces import set_places
 from latebind.system.run import run
+from latebind.text import DOCS
+from loadcheck.api import fits_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from latebind.adopt.ownbuild import Backend
     from latebind.adopt.product import Product
     from latebind.tables.presets import RuntimePreset
 
+REBUILD = "then build the wheel again, from scratch: without the folder build, if there is one"
 _LIMIT = 1800.0
+_OPEN_LIMIT = 60.0
+_OPEN = """
+import ctypes, sys
+list_mapped = lambda: {line.rpartition("/")[2] for line in open("/proc/self/maps").read().splitlines() if "/" in line}
+before = list_mapped()
+ctypes.CDLL(sys.argv[1])
+print(*sorted(list_mapped() - before), sep="\\n")
+"""
 
 
 def enter(root: Path) -> str:
@@ -47,6 +59,37 @@ def make_stubs(runtimes: Iterable[RuntimePreset], folder: Path) -> Path:
     return folder / host_rid()
 
 
+def list_unserved(product: Product) -> Iterator[str]:
+    """A line on what each library needs besides its stub: a header for variables, an option for weak functions."""
+    page = f"{DOCS}/howto/stub.md#what-cannot-be-bound-late"
+    for runtime in product.runtimes:
+        with suppress(LatebindError):  # `latebind stub` says what is wrong with the description
+            variables, weak = product.list_unserved(runtime)
+            if variables:
+                text = f"first include latebind/{runtime.name}_variables.h where {', '.join(variables)} is used"
+                yield f"{text}: {page}"
+            if weak:
+                option = f"-Wl,-u,{',-u,'.join(weak)}"
+                yield f'then: export LDFLAGS="$LDFLAGS {option}" CGO_LDFLAGS={option}  # these are weak: {page}'
+
+
+def list_brought(product: Product, runtimes: Iterable[RuntimePreset]) -> Iterator[str]:
+    """A line for each library that a product links, and that loads one of `runtimes` by itself.
+
+    This machine's loader is asked: a process opens the library by its name, and the kernel lists what came with it.
+    """
+    if target(host_rid()).system != "linux":
+        return
+    sought = [(runtime, runtime.list_files("linux")) for runtime in runtimes]
+    own = [name for _, names in sought for name in names]
+    for library in sorted({name for names in product.linked.values() for name in names if not fits_any(name, own)}):
+        ended = run([sys.executable, "-I", "-c", _OPEN, library], timeout=_OPEN_LIMIT, check=False)
+        for runtime, names in sought:
+            if brought := [name for name in ended.output.splitlines() if fits_any(name, names)]:
+                loads = f"{library} is linked, too, and loads {brought[0]}"
+                yield f"left: {loads}: to do without {runtime.title}, bind {library} late as well"
+
+
 def try_stubs(
     root: Path, scratch: Path, backend: Backend, product: Product, described: tuple[RuntimePreset, ...]
 ) -> tuple[str, ...]:
@@ -63,6 +106,7 @@ def try_stubs(
         return tried
     return (
         f"next: {enter(root)}{list_stub_commands(product.runtimes)}",
-        "then build the wheel again, from scratch: without the folder build, if there is one",
+        *list_unserved(product),
+        REBUILD,
         *tried,
     )

@@ -21,6 +21,7 @@ from latebind.semver import version_of
 from latebind.tables.presets import (
     LONGEST_TEXT,
     NO_PYTHON,
+    SYSTEMS,
     Compatible,
     HeaderSupply,
     LibraryFiles,
@@ -110,7 +111,7 @@ class DescribedVariant(Table, frozen=True, kw_only=True):
     python: Annotated[DescribedPython | None, Meta(description="The wheels that supply it.")] = None
     advice: Annotated[
         str,
-        Meta(description="Command that installs it, for messages."),
+        Meta(description="Command that installs it, for messages on the systems that `files` names."),
     ] = ""
     companions: Annotated[
         PerSystem,
@@ -450,6 +451,7 @@ def _variant(variant: DescribedVariant) -> RuntimeVariant:
         advice=variant.advice or f'pip install "{requirement}"',
         companions=variant.companions,
         signs=variant.signs,
+        systems=tuple(system for system in SYSTEMS if getattr(variant.files, system)),
     )
 
 

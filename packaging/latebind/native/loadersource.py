@@ -13,7 +13,7 @@ from latebind.config.described import NUMBERS, WIDE, DescribedRuntime
 from latebind.config.runtime import RuntimeUse
 from latebind.native.amalgamation import loader_amalgamation
 from latebind.system.resources import cmake_dir
-from latebind.tables.presets import PerSystem, RuntimePreset
+from latebind.tables.presets import PerSystem, RuntimePreset, RuntimeVariant
 from latebind.templates import fill
 
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
@@ -102,11 +102,20 @@ def _variants(runtime: RuntimePreset) -> str:
         ]
         pointers = ", ".join(name.format(part) if is_needed else "NULL" for part, is_needed in parts.items())
         numbers = ", ".join(three_numbers(variant.minimum))
-        rows.append(f"    {{sizeof(lb_variant), {{{numbers}}}, {_quote(variant.advice)}, {pointers}}},")
+        rows.append(f"    {{sizeof(lb_variant), {{{numbers}}}, {_variant_advice(variant)}, {pointers}}},")
     if not rows:
         return ""
     head = f"static const lb_variant lb_{runtime.name}_variants[] = {{"
     return "\n".join([*arrays, head, *rows, "};"]) + "\n"
+
+
+def _variant_advice(variant: RuntimeVariant) -> str:
+    """The command that gets a variant, in C; NULL on systems without it."""
+    text = _quote(variant.advice)
+    if len(variant.systems) == len(_SYSTEMS):
+        return text
+    lines = [line for system, when in _SYSTEMS for line in (when, text if system in variant.systems else "NULL")]
+    return "\n".join(["", *lines, "#endif", ""])
 
 
 def described_texts(config: Config) -> dict[str, str]:

@@ -186,6 +186,9 @@ class HeaderSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of the identifying header, by version."""
 
 
+SYSTEMS: tuple[System, ...] = ("linux", "macos", "windows")
+
+
 class RuntimeVariant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One of several major versions of a runtime, or one of several suppliers of the same."""
 
@@ -196,6 +199,8 @@ class RuntimeVariant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Files that the runtime opens by itself, with {major} and {minor} of its version."""
     signs: tuple[str, ...]
     """Files of packages that need this variant, below site-packages."""
+    systems: tuple[Literal["linux", "macos", "windows"], ...] = SYSTEMS
+    """Where it exists: messages advise it there."""
 
 
 class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -31,7 +31,7 @@ _VERSION = re.compile(r"python(3\.\d+)t?(?:\.exe)?$")
 _LAYOUTS = ("lib/python3*/*-packages", "lib64/python3*/*-packages", "lib/python3/dist-packages", "Lib/site-packages")
 _HOMES = ("lib", "lib64", "bin", "Library/bin", "DLLs")
 """Where environments of conda, and Python itself, have libraries that no distribution lists."""
-_OF_LOADERS = (
+LOADER_FOLDERS = (
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"),
     *(f"{parent}/{platform.machine()}-linux-gnu" for parent in ("/lib", "/usr/lib")),
     str(Path(os.environ.get("SYSTEMROOT", "C:/Windows"), "System32")),
@@ -234,7 +234,7 @@ def _list_searched(folders: tuple[Path, ...], files: Iterable[File], *, inside: 
 
 def _list_of_loader() -> frozenset[str]:
     """The libraries where this machine's loader looks for any program: by its cache and its folders."""
-    searched = {Path(text) for text in (*_OF_LOADERS, *os.environ.get("LD_LIBRARY_PATH", "").split(":")) if text}
+    searched = {Path(text) for text in (*LOADER_FOLDERS, *os.environ.get("LD_LIBRARY_PATH", "").split(":")) if text}
     names = {path.name.lower() for place in searched if place.is_absolute() for path in _list_folder(place)}
     with suppress(OSError):  # each path ends with a 0, and a name may be the end of a path
         paths = _CACHE.read_bytes().decode("ascii", "replace").lower().split("\0")
