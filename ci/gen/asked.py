@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FILE = Path(__file__).with_name("asked.json")
+_WHOLE_PAGE = 0.4
+"""The weight of a page's beginning, which the theme's search counts for up to five times a section."""
 _TAG = re.compile(r"<[^>]+>")
 
 
@@ -43,6 +45,8 @@ def add_questions(index: dict[str, Any]) -> None:
     fields["asked"] = {"boost": fields["title"]["boost"]}
     for entry in index["docs"]:
         place = entry["location"]
+        if "#" not in place:
+            entry["boost"] = entry.get("boost", 1) * _WHOLE_PAGE
         if place not in collections:
             entry["asked"] = " . ".join([html.unescape(_TAG.sub("", entry["title"])), *asked.pop(place, [])])
     if asked:

@@ -196,12 +196,10 @@ def test_a_python_package_gets_the_module_that_finds_its_runtime(latebind, tmp_p
 
 
 @pytest.mark.builds
-@pytest.mark.parametrize(
-    ("triple", "advised"), [("x86_64-linux-gnu", "apt-get"), ("x86_64-windows-gnu", "sounddevice")]
-)
-def test_a_variant_that_a_system_lacks_is_not_advised_there(tmp_path, triple, advised):
+@pytest.mark.parametrize(("system", "advised"), [("linux", "apt-get"), ("windows", "sounddevice")])
+def test_a_variant_that_a_system_lacks_is_not_advised_there(tmp_path, system, advised):
     """PyPI's sounddevice has no PortAudio for Linux."""
     (tmp_path / "p.c").write_text(runtime_header(libraries()["portaudio"], "19.5", "a test"))
-    zig_cc = [sys.executable, "-m", "ziglang", "cc", "-target", triple, f"-I{cmake_dir() / 'include'}"]
-    text = run_checked(*zig_cc, "-E", "-P", tmp_path / "p.c").stdout
+    zig_cc = [sys.executable, "-m", "ziglang", "cc", "-target", f"x86_64-{system}-gnu", f"-I{cmake_dir() / 'include'}"]
+    text = run_checked(*zig_cc, "-E", "-P", tmp_path / "p.c")
     assert [word for word in ("apt-get", "sounddevice") if word in text] == [advised]
