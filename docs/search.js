@@ -14,6 +14,10 @@ function findTitle(text) {
   return MESSAGES.find(finds)?.[1] ?? "";
 }
 
+function isCode(word) {
+  return /^LB\d{3}$/i.test(word); // of a check
+}
+
 function splitWords(text) {
   return text.split(/[\s:"*^~\\]+/).map((word) => word.replace(/^\W+/, "")).filter(Boolean);
 }
@@ -25,7 +29,8 @@ function takeWords(text) {
   // ^1 makes a word match as a whole. The last word may be unfinished, unless it is short or a file's name.
   const isWhole = (word, place) => place < words.length - 1 || word.length < 4 || /\w[._]\w/.test(word);
   const title = splitWords(findTitle(text)).map((word) => `${word}^9`);
-  return [...title, ...words.map((word, place) => (isWhole(word, place) ? `${word}^1` : word))].join(" ");
+  const weigh = (word, place) => (isCode(word) ? `${word}^9` : isWhole(word, place) ? `${word}^1` : word);
+  return [...title, ...words.map(weigh)].join(" ");
 }
 
 const post = Worker.prototype.postMessage;
