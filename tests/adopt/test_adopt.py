@@ -600,3 +600,29 @@ def test_a_project_that_does_not_build_ends_with_its_compilers_own_words(latebin
     (tmp_path / "project/engine.c").write_text("int engine(void) { return absent; }\n")
     ended = latebind("adopt", tmp_path / "project", env=env)
     assert_refused(ended, f"{tmp_path}/project: setuptools.build_meta", "cannot build the project", "engine.c:1:")
+
+
+@pytest.mark.builds
+def test_a_program_that_uses_a_librarys_variable_is_built_as_printed(latebind, tmp_path):
+    """`first include …` names the header, which the stub's folder has."""
+    (tmp_path / "mine.h").write_text("extern int mine_count;\nint mine_entry(void);\n")
+    (tmp_path / "mine.c").write_text("int mine_count = 42;\nint mine_entry(void) { return mine_count; }\n")
+    library, program = tmp_path / "libmine.so.1", tmp_path / "program"
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{library.name}", tmp_path / "mine.c", "-o", library)
+    (tmp_path / "libmine.so").symlink_to(library)
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\nentry = "mine_entry"\nversion = "none"\nfiles.linux = ["libmine.so.1"]\n'
+        f'advice = "make install"\n[stub]\nfunctions = ["{library}"]\n'
+    )
+    source = '#include "mine.h"\n{more}int main(void) {{ return mine_count - mine_entry(); }}\n'
+    (tmp_path / "main.c").write_text(source.format(more=""))
+    build = ("cc", "main.c", f"-L{tmp_path}", "-lmine", "-o", program)
+    run_checked(*build, cwd=tmp_path)
+    lines = assert_success(latebind("adopt", program, "--preset", tmp_path / "mine.toml")).splitlines()
+    command = lines[1].removeprefix("next: ")
+    header = lines[2].removeprefix("first include ").partition(" where mine_count is used: ")[0]
+    (tmp_path / "main.c").write_text(source.format(more=f"#include <{header}>\n"))
+    run_checked("bash", "-ec", f"{command}\ncc main.c $LDFLAGS -L{tmp_path} -lmine -o {program}", cwd=tmp_path)
+    made = assert_success(latebind("adopt", program, "--preset", tmp_path / "mine.toml"))
+    assert made.startswith("program: binds mine late")
+    run_checked(program, env={**os.environ, "MINE_LIB_PATH": str(library)})
