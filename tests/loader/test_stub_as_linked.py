@@ -184,7 +184,7 @@ int main(void) {
 @pytest.mark.parametrize(
     ("key", "text"),
     [
-        ("", "foo is not available: see lb_foo_message()"),
+        ("", "foo is not available: LATEBIND_ON_MISSING=print"),
         ("longest_text = 24", "foo is not available"),
         ("longest_text = 3", "foo"),
         ("longest_text = 4096", "foo was not found at "),

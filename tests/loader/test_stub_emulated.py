@@ -90,7 +90,7 @@ def test_functions_of_a_c_library_reach_it_or_give_what_was_declared(system, lat
     assert answer("stops", MANY_LIB_PATH=tmp_path / "2") == (0, "status 0: fine\nwrong 0\nnew 0\navailable 1 1\n\n")
     status, text = answer("stops")
     assert status != 0
-    assert text.startswith("status 7: Many is not available: see lb_many_message()\n")
+    assert text.startswith("status 7: Many is not available: LATEBIND_ON_MISSING=print\n")
     assert "\nnew -1\navailable 0 0\nMany was not found in" in text
     assert "many_newer is not in this copy of Many; 1.0.1 is bound" in answer(MANY_LIB_PATH=tmp_path / "1")[1]
 

@@ -246,7 +246,7 @@ def test_named_functions_reach_the_library_or_give_what_was_declared(many, run):
     assert answer("stops", folder="2") == (0, "status 0: fine\nwrong 0\nnew 0\navailable 1 1\n\n")
     status, text = answer("stops")
     assert status
-    assert text.startswith("status 7: Many is not available: see lb_many_message()\n")
+    assert text.startswith("status 7: Many is not available: LATEBIND_ON_MISSING=print\n")
     assert "\nnew -1\navailable 0 0\nMany was not found in" in text
     assert "many_newer is not in this copy of Many; 1.0.1 is bound" in answer(folder="1")[1]
 

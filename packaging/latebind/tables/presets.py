@@ -296,7 +296,7 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         """What a stub's function that returns a text gives in place of a message that is too long."""
         longest = self.stub.longest_text if self.stub else LONGEST_TEXT
         what = f"{self.title} is not available"
-        longer = f"{what}: see lb_{self.name}_message()"
+        longer = f"{what}: LATEBIND_ON_MISSING=print"
         return longer if len(longer) <= longest else what[:longest]
 
     def plain_name(self, system: System) -> str:
