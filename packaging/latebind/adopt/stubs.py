@@ -15,7 +15,6 @@ from latebind.errors import BuildError, LatebindError
 from latebind.native.stubplaces import set_places
 from latebind.system.run import run
 from latebind.text import DOCS
-from loadcheck.api import fits_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,11 +27,16 @@ REBUILD = "then build the wheel again, from scratch: without the folder build, i
 _LIMIT = 1800.0
 _OPEN_LIMIT = 60.0
 _OPEN = """
-import ctypes, sys
-list_mapped = lambda: {line.rpartition("/")[2] for line in open("/proc/self/maps").read().splitlines() if "/" in line}
-before = list_mapped()
-ctypes.CDLL(sys.argv[1])
-print(*sorted(list_mapped() - before), sep="\\n")
+import ctypes, os, sys
+def is_loaded(name):
+    try:
+        return bool(ctypes.CDLL(name, os.RTLD_NOLOAD | os.RTLD_LAZY))
+    except OSError:
+        return False
+library, *sought = sys.argv[1:]
+sought = [name for name in sought if not is_loaded(name)]
+ctypes.CDLL(library)
+print(*filter(is_loaded, sought), sep="\\n")
 """
 
 
@@ -76,18 +80,17 @@ def list_unserved(product: Product) -> Iterator[str]:
 def list_brought(product: Product, runtimes: Iterable[RuntimePreset]) -> Iterator[str]:
     """A line for each library that a product links, and that loads one of `runtimes` by itself.
 
-    This machine's loader is asked: a process opens the library by its name, and the kernel lists what came with it.
+    This machine's loader is asked: a process opens the library by its name, and then knows what came with it.
     """
     if target(host_rid()).system != "linux":
         return
-    sought = [(runtime, runtime.list_files("linux")) for runtime in runtimes]
-    own = [name for _, names in sought for name in names]
-    for library in sorted({name for names in product.linked.values() for name in names if not fits_any(name, own)}):
-        ended = run([sys.executable, "-I", "-c", _OPEN, library], timeout=_OPEN_LIMIT, check=False)
-        for runtime, names in sought:
-            if brought := [name for name in ended.output.splitlines() if fits_any(name, names)]:
-                loads = f"{library} is linked, too, and loads {brought[0]}"
-                yield f"left: {loads}: to do without {runtime.title}, bind {library} late as well"
+    sought = {name: runtime for runtime in runtimes for name in runtime.list_files("linux") if "*" not in name}
+    linked = {name for names in product.linked.values() for name in names}
+    for library in sorted(linked - sought.keys()) if sought else ():
+        ended = run([sys.executable, "-I", "-c", _OPEN, library, *sought], timeout=_OPEN_LIMIT, check=False)
+        for brought in [] if ended.returncode else ended.output.split():
+            text = f"{library} is linked, too, and loads {brought}: to do without {sought[brought].title}"
+            yield f"left: {text}, bind {library} late as well"
 
 
 def try_stubs(
