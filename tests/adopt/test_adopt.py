@@ -199,6 +199,31 @@ def test_each_library_that_a_program_links_gets_its_stub(latebind, tmp_path):
     assert f'next: {one} && eval "$({two} --export)"' in lines
 
 
+@pytest.mark.builds
+def test_a_function_that_the_stub_lacks_is_no_success_of_the_trial(latebind, tmp_path):
+    """A header may leave some out (ldap_init_fd is in openldap.h): the module would not be loaded."""
+    project, library = tmp_path / "project", tmp_path / "libmine.so.3"
+    project.mkdir()
+    code = 'const char* mine_version(void) { return "3.1"; } int mine_add(void) { return 1; }'
+    (tmp_path / "mine.c").write_text(f"{code} int mine_sub(void) {{ return 1; }}")
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{library.name}", tmp_path / "mine.c", "-o", library)
+    (tmp_path / "libmine.so").symlink_to(library)
+    (tmp_path / "mine.toml").write_text(MINE)
+    calls = SOUND.replace("return Pa_GetVersion()", "return mine_add() + mine_sub()")
+    (project / "sound.c").write_text(calls.replace("int Pa_GetVersion(void);", "int mine_add(void), mine_sub(void);"))
+    setup = (
+        "from setuptools import Extension, setup\nsetup(name='sound', version='1.0', ext_modules=[Extension('sound', "
+    )
+    (project / "setup.py").write_text(f"{setup}['sound.c'], libraries=['mine'], library_dirs=['{tmp_path}'])])\n")
+    ended = latebind("adopt", project, "--preset", tmp_path / "mine.toml")
+    lines = assert_success(ended).splitlines()
+    assert any(line.startswith("left: the stub lacks mine_sub: list the library itself as functions") for line in lines)
+    assert not any(line.startswith(("next: ", "tried: ", "where ")) for line in lines)
+    (tmp_path / "mine.toml").write_text(MINE.replace('"mine_add"]', '"mine_add", "mine_sub"]'))
+    lines = assert_success(latebind("adopt", project, "--preset", tmp_path / "mine.toml")).splitlines()
+    assert any(line.startswith("tried: sound-1.0-") for line in lines)
+
+
 def build_wheel_of_portaudio(folder, setup):
     """The sources of a Python module that links PortAudio, and the library, which they name by `setup`."""
     (folder / "lib").mkdir(parents=True)
@@ -314,7 +339,7 @@ def test_variables_that_a_file_uses_are_named_before_it_is_built_again(latebind,
     for name, flags in (("program", ()), ("library.so", ("-shared", "-fPIC"))):
         run_checked("cc", *flags, tmp_path / "user.c", library, "-o", tmp_path / name)
         lines = assert_success(latebind("adopt", "--preset", tmp_path / "one.toml", tmp_path / name)).splitlines()
-        assert "first include latebind/one_variables.h where one_level is used: " in lines[2]
+        assert "first include latebind/one_variables.h after the library's header where one_level is used: " in lines[2]
 
 
 @pytest.mark.builds
@@ -622,7 +647,9 @@ def test_a_program_that_uses_a_librarys_variable_is_built_as_printed(latebind, t
     run_checked(*build, cwd=tmp_path)
     lines = assert_success(latebind("adopt", program, "--preset", tmp_path / "mine.toml")).splitlines()
     command = lines[1].removeprefix("next: ")
-    header = lines[2].removeprefix("first include ").partition(" where mine_count is used: ")[0]
+    header = (
+        lines[2].removeprefix("first include ").partition(" after the library's header where mine_count is used: ")[0]
+    )
     (tmp_path / "main.c").write_text(source.format(more=f"#include <{header}>\n"))
     run_checked("bash", "-ec", f"{command}\ncc main.c $LDFLAGS -L{tmp_path} -lmine -o {program}", cwd=tmp_path)
     made = assert_success(latebind("adopt", program, "--preset", tmp_path / "mine.toml"))

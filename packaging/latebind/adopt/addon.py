@@ -74,7 +74,7 @@ def try_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -
     except BuildError as error:
         reason = first_error(error.message).replace(f"{copy}/", "")
         return Addon(products=products, tried=(f"a stub in its place does not build: {reason}",))
-    is_late, tried = judge_trial(after)
+    is_late, tried = judge_trial(after, products.values())
     return Addon(products=products, advice=(*advice, *_list_kept(root, described)) if is_late else (), tried=tried)
 
 

@@ -283,7 +283,8 @@ def _adopt_wheel(
         if not product.runtimes or product.operators or any(runtime.stub is None for runtime in product.runtimes):
             return found
         outcome = try_stubs(root, scratch / "stubbed", backend, product, described)
-        return replace(found, ends=(*outcome, *_warn(product, product.runtimes), _KEEP))
+        ends = (*outcome, *_warn(product, product.runtimes), _KEEP) if outcome[0].startswith("next: ") else outcome
+        return replace(found, ends=ends)
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)
     if not plan.texts:

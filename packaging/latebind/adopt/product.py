@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,11 @@ from latebind.backend.targets import host_rid, target
 from latebind.checks.policy import BindingPolicy
 from latebind.config.described import libraries
 from latebind.config.file import load_described
+from latebind.errors import LatebindError
 from latebind.native.stublibrary import stub_source
 from latebind.tables.hosts import OPERATORS_ENTRY
 from latebind.tables.presets import library_files, presets
+from latebind.text import DOCS
 from loadcheck.api import Choice, audit_paths, fits_any, requirement_rows
 from loadcheck.facts import LOADER_FOLDERS, find_kind, is_glibc, kind_of, platforms, read_package
 
@@ -186,6 +189,14 @@ class Product:
                     place = f"{file.name}:{call.line}" if call.line else file.name
                     yield f"{place}: opens {names[0]}, which a package that binds late does not contain"
 
+    def list_lacking(self) -> Iterator[str]:
+        """The functions that nothing defines; a header gives the stub's programs its variables."""
+        variables: set[str] = set()
+        for runtime in self.bound:
+            with suppress(LatebindError):
+                variables.update(self.list_unserved(runtime)[0])
+        return (name for finding in self.undefined for name in finding.names if name not in variables)
+
 
 def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product:
     """Read a package, a folder or a library. Raises InputError for anything else.
@@ -210,9 +221,16 @@ def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product
     )
 
 
-def judge_trial(products: Mapping[str, Product]) -> tuple[bool, tuple[str, ...]]:
-    """Whether nothing that was built with a stub links the library any more, and a line on each, by its name."""
+def judge_trial(products: Mapping[str, Product], before: Iterable[Product] = ()) -> tuple[bool, tuple[str, ...]]:
+    """Whether all that was built with stubs binds late and lacks no function, and a line on each, by its name.
+
+    What lacked functions `before`, lacks them anyway.
+    """
     linking = tuple(f"left: {line}" for product in products.values() for line in product.describe())
+    anyway = {name for product in before for name in product.list_lacking()}
+    if lacking := sorted({name for product in products.values() for name in product.list_lacking()} - anyway):
+        text = f"the stub lacks {', '.join(lacking)}: list the library itself as functions of the stub, not a header"
+        linking = (*linking, f"left: {text}: {DOCS}/howto/stub.md")
     late = (
         f"tried: {name} binds {' and '.join(runtime.title for runtime in product.bound)} late"
         for name, product in products.items()

@@ -70,7 +70,8 @@ def list_unserved(product: Product) -> Iterator[str]:
         with suppress(LatebindError):  # `latebind stub` says what is wrong with the description
             variables, weak = product.list_unserved(runtime)
             if variables:
-                text = f"first include latebind/{runtime.name}_variables.h where {', '.join(variables)} is used"
+                header = f"latebind/{runtime.name}_variables.h after the library's header"
+                text = f"first include {header} where {', '.join(variables)} is used"
                 yield f"{text}: {page}"
             if weak:
                 option = f"-Wl,-u,{',-u,'.join(weak)}"
@@ -104,7 +105,7 @@ def try_stubs(
         wheel = build_plainly(backend, copy, scratch, set_places(stubs))
     except BuildError as error:
         return (f"left: with the stub in its place the build fails: {first_error(error.message).strip()}",)
-    is_late, tried = judge_trial({wheel.name: read_product(wheel, described)})
+    is_late, tried = judge_trial({wheel.name: read_product(wheel, described)}, [product])
     if not is_late:
         return tried
     return (

@@ -76,7 +76,7 @@ def list_called(files: Iterable[Path]) -> frozenset[str]:
 
     Raises InputError for a file that cannot be read, or is none.
     """
-    images = [_read_image(path) for path in files]
+    images = [_read_image(path, "a program or library") for path in files]
     return frozenset(
         {symbol.name for image in images for symbol in image.imports}
         | {symbol.name for image in images for symbol in image.exports if symbol.kind != "func"}
@@ -170,7 +170,7 @@ def _read(path: Path, declared: Declared) -> None:
         _read_bytes(path)
         _read_header(path, declared)
     else:
-        for export in _read_image(path).exports:
+        for export in _read_image(path, "a shared library, a .def file or a header").exports:
             declared.exported.add(export.name)
             declared.add(export.name, is_function=export.kind == "func", is_weak=export.is_weak)
 
@@ -184,10 +184,11 @@ def _read_bytes(path: Path) -> bytes:
         raise InputError(text, where=str(path), advice=advice) from error
 
 
-def _read_image(path: Path) -> Image:
+def _read_image(path: Path, wanted: str) -> Image:
     image = read_image(_read_bytes(path), path.name)
     if image is None:
-        raise InputError("is not a shared library, a .def file or a header", where=str(path))
+        advice = "If it is a script of libtool, name the program in the folder .libs beside it."
+        raise InputError(f"is not {wanted}", where=str(path), advice=advice)
     return image
 
 
