@@ -35,7 +35,7 @@ def fit_terminal(
     people copy, such as a command, is not for this: its parts would be lines.
     """
     stream = stream or sys.stdout
-    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+    if not _is_screen(stream):
         return text
     width = max(shutil.get_terminal_size().columns, _NARROWEST)
     is_colored = shows_colors(stream)
@@ -51,10 +51,13 @@ def fit_terminal(
 
 def shows_colors(stream: TextIO) -> bool:
     """Whether a stream is a terminal that knows escape sequences, and the user wants them (no-color.org)."""
-    knows_them = os.environ.get("TERM", "") != "dumb" and (
-        os.name != "nt" or {"WT_SESSION", "TERM"} & os.environ.keys()
-    )
-    return bool(stream.isatty() and knows_them and not os.environ.get("NO_COLOR"))
+    knows_them = os.name != "nt" or {"WT_SESSION", "TERM"} & os.environ.keys()
+    return bool(_is_screen(stream) and knows_them and not os.environ.get("NO_COLOR"))
+
+
+def _is_screen(stream: TextIO) -> bool:
+    """Whether a stream is a terminal whose cursor moves."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _fit_line(line: str, width: int, colors: Mapping[str, str]) -> Iterator[str]:

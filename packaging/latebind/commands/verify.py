@@ -214,11 +214,9 @@ def _show(view: View, texts: Mapping[str, str], form: str, folder: Path) -> None
     from latebind.verify.report.render import report_text, show_path
     from latebind.verify.report.view import LOOKS
 
-    text = texts[_FILES[form]] if form != "text" else report_text(view, folder)
-    if form == "text":
-        page = folder / "verify.html"
-        colors = {look.mark: look.color for look in LOOKS.values()}
-        text = fit_terminal(text, colors, {show_path(page): page.resolve().as_uri()})
+    page, colors = folder / "verify.html", {look.mark: look.color for look in LOOKS.values()}
+    links = {show_path(page): page.resolve().as_uri()}
+    text = fit_terminal(report_text(view, folder), colors, links) if form == "text" else texts[_FILES[form]]
     print(text.removesuffix("\n"))
 
 
