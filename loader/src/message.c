@@ -261,15 +261,19 @@ static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt
     lb_add_command(text, advice);
     return;
   }
+  int needs_another = attempt && attempt->outcome == LB_OUTCOME_MISSING_DEPENDENCY;
+  const char* correct = needs_another ? " Install what it needs, or correct" : " Correct";
   if (attempt && attempt->source == LB_SOURCE_ENVIRONMENT) {
-    lb_text_add(text, " Correct the environment variable ");
+    lb_text_add(text, correct);
+    lb_text_add(text, " the environment variable ");
     lb_text_add(text, record->runtime->environment);
     lb_text_add(text, " or unset it; a place that it names is the only one that is tried.");
     lb_add_command(text, advice);
     return;
   }
   if (attempt && attempt->source == LB_SOURCE_EXPLICIT) {
-    lb_text_add(text, " Correct the path or leave it out; a path that is given is the only place that is tried.");
+    lb_text_add(text, correct);
+    lb_text_add(text, " the path or leave it out; a path that is given is the only place that is tried.");
     lb_add_command(text, advice);
     return;
   }
