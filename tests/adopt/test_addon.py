@@ -1,5 +1,7 @@
 """`latebind adopt` builds a Node.js add-on as npm does, and tries what it says to change in binding.gyp."""
 
+import os
+
 import pytest
 
 from tests.support.needs import require_programs
@@ -122,8 +124,15 @@ def test_an_add_on_that_users_compile_binds_late_where_its_sources_have_the_stub
     run_checked("bash", "-ec", install, cwd=project)
     assert "links libportaudio.so.2" in assert_success(latebind("adopt", project / "build/Release/addon.node"))
     assert_success(latebind("stub", "portaudio", "--source", "--output", project / "stub"))
+    asks = "  if (!lb_portaudio_available(NULL)) return napi_throw_error(env, NULL, lb_portaudio_message()), NULL;\n"
+    code = ADDON.replace("exports) {\n", f"exports) {{\n{asks}")
+    (project / "addon.c").write_text(f'#include "stub/latebind_portaudio.h"\nLB_DECLARE_STUB(portaudio);\n{code}')
     text = TARGET.format(more='"libraries": ["-ldl", "-lpthread"]')
     (project / "binding.gyp").write_text(text.replace('"addon.c"', '"addon.c", "stub/latebind_portaudio.c"'))
     run_checked("bash", "-ec", install, cwd=project)
     made = assert_success(latebind("adopt", project / "build/Release/addon.node"))
     assert made.startswith("addon.node: binds PortAudio late")
+    ask = "try { console.log(require('./build/Release/addon.node').version) } catch (e) { console.log(String(e)) }"
+    for place, says in (("lib", "1246720"), ("none", "Error: PortAudio was not found at ")):
+        env = {**os.environ, "PORTAUDIO_LIB_PATH": str(project / place)}
+        assert run_checked("node", "-e", ask, cwd=project, env=env).startswith(says)
