@@ -77,8 +77,9 @@ def test_what_its_trial_could_not_compile_is_said(latebind, project):
     assert (project / "latebind.toml").is_file()
 
 
-def test_a_project_without_a_version_is_told_what_packages_lack(latebind, project):
-    edit(project / "CMakeLists.txt", " VERSION 2.1.0", "")
+@pytest.mark.parametrize("version", ["", " VERSION", ' VERSION "${NOBODY_SETS_IT}"'])
+def test_a_project_without_a_version_is_told_what_packages_lack(latebind, project, version):
+    edit(project / "CMakeLists.txt", " VERSION 2.1.0", version)
     lines = assert_success(latebind("adopt", project, "--apply")).splitlines()
     assert 'latebind.toml: + version = "0.1.0" # project() has no VERSION' in lines
     assert "tried: latebind build makes libvoice.so, which binds ONNX Runtime late" in lines

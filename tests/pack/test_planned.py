@@ -24,3 +24,14 @@ def test_it_is_not_asked_of_other_ecosystems(latebind, tmp_path):
     folder = write_client(tmp_path, latebind=without_nuget)
     assert_success(latebind("-C", folder, "pack", "--target", "linux-x64"))
     assert any(path.name.startswith("tiny-1!2.3-") for path in (folder / "dist").iterdir())
+
+
+@pytest.mark.builds
+@pytest.mark.parametrize("targets", ["linux-arm64,linux-x64", "linux-musl-x64", "linux-x64,linux-musl-arm64"])
+def test_packages_for_targets_that_are_not_listed_are_up_to_date(latebind, tmp_path, targets):
+    folder = write_client(tmp_path)
+    assert '["linux-x64"]' in (folder / "latebind.toml").read_text()
+    assert_success(latebind("-C", folder, "pack"))
+    assert_success(latebind("-C", folder, "pack", "--target", targets))
+    audited = latebind("-C", folder, "audit")
+    assert "out of date" not in assert_success(audited) + audited.stderr

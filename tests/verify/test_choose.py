@@ -9,8 +9,8 @@ from latebind.verify.cases.expand import expand_cases, list_lines
 from latebind.verify.choose import ChosenCases, Request, _extent, able, list_cases
 from latebind.verify.run.index import Answers
 from latebind.verify.run.machine import Machine
-from tests.support.client import SEVERAL
-from tests.support.running import assert_refused, not_run
+from tests.support.client import SEVERAL, write_files
+from tests.support.running import assert_refused, assert_success, not_run
 
 CONFIG = load(SEVERAL)
 LINUX, WINDOWS, MACOS = Rid("linux-x64"), Rid("win-x64"), Rid("osx-arm64")
@@ -71,6 +71,10 @@ def test_options_that_would_do_nothing_are_refused(latebind, only, options):
     assert_refused(latebind("verify", *only, *options), f"{options[0]} would have no effect with {only[0]}")
 
 
+PROJECT = """\
+<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><OutputType>Exe</OutputType><TargetFramework>net8.0</TargetFramework>
+</PropertyGroup></Project>
+"""
 ADDON = """\
 [project]
 name = "addon"
@@ -97,7 +101,10 @@ npm = { name = "addon", source = "npm" }
 @pytest.mark.parametrize(
     ("verify", "says"),
     [
-        ('[verify]\nnode = "verify/node"\n', "; verify.node is set, but no npm package is known to have PortAudio\n"),
+        (
+            '[verify]\nnode = "verify/node"\n',
+            "nothing to verify; verify.node is set, but no npm package is known to have PortAudio\n",
+        ),
         ("", "there is nothing to verify\nhelp: Wheels need verify.python, "),
     ],
 )
@@ -109,3 +116,21 @@ def test_that_nothing_can_be_verified_has_its_reason(latebind, tmp_path, verify,
     (tmp_path / "verify/node/package.json").write_text('{"name": "consumer", "version": "1.0.0", "main": "main.js"}')
     (tmp_path / "latebind.toml").write_text(ADDON + verify)
     assert_refused(latebind("-C", tmp_path, "verify", "--list"), says)
+
+
+@pytest.mark.parametrize(
+    ("table", "verify", "case"),
+    [
+        ('maven = { group = "a.b", name = "addon" }', "java", "jar/linux-x64/java/portaudio-latest/path"),
+        ('nuget = { id = "Addon" }', "dotnet", "nupkg/linux-x64/dotnet-build/portaudio-latest/environment"),
+    ],
+)
+def test_a_case_without_a_supplier_of_its_runtime_says_that_it_is_not_run(latebind, tmp_path, table, verify, case):
+    for folder in ("native", "verify"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "LICENSE").write_text("MIT")
+    write_files(tmp_path / f"verify/{verify}", {"Main.java": "class Main {}", "c.csproj": PROJECT})
+    config = ADDON.replace('npm = { name = "addon", source = "npm" }', table)
+    (tmp_path / "latebind.toml").write_text(f'{config}[verify]\n{verify} = "verify/{verify}"\n')
+    listed = assert_success(latebind("-C", tmp_path, "verify", "--list"))
+    assert f"{case}  not run: no-distribution" in listed.splitlines()

@@ -101,7 +101,7 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
     cases = expand_cases(lines, answers)
     if not cases:
         unsupplied = _list_unsupplied(config)
-        text = "; ".join(["there is nothing to verify", *unsupplied])
+        text = "; ".join(dict.fromkeys(["there is nothing to verify", *unsupplied]))
         raise InputError(text, where=config.file.name, advice=_TRY_YOURSELF if unsupplied else _NEEDS)
     selected = tuple(
         configured
