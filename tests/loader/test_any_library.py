@@ -304,7 +304,7 @@ def test_a_stub_can_have_only_what_a_program_calls(latebind, tmp_path):
     assert "1 function would end the process without Thing (thing_f)" in made.stderr
     assert "thing_unused" not in (tmp_path / "made/latebind_thing.c").read_text()
     assert_refused(make(tmp_path / "other.so"), "what --called-by names takes no function of", "is linked with")
-    assert_refused(make(tmp_path / "user.c"), "is not a shared library")
+    assert_refused(make(tmp_path / "user.c"), "is not a program or library", "in the folder .libs")
 
 
 def test_a_project_with_gnulibs_headers_compiles_it(latebind, tmp_path):
