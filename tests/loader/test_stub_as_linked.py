@@ -200,7 +200,8 @@ def test_a_text_in_place_of_the_librarys_fits_where_callers_copy_it(bench, key, 
     assert len(printed) <= int(key.rpartition(" ")[2] or 60)
 
 
-def test_mingw_links_the_stub_with_what_pkg_config_gives(bench):
+@pytest.mark.parametrize("option", ["-O0", "-O2", "-fstack-protector-all"])
+def test_mingw_links_the_stub_with_what_pkg_config_gives(bench, option):
     compiler = shutil.which("x86_64-w64-mingw32-gcc")
     if compiler is None or shutil.which("pkg-config") is None:
         pytest.skip("not run: it needs MinGW-w64's GCC and pkg-config")
@@ -208,4 +209,24 @@ def test_mingw_links_the_stub_with_what_pkg_config_gives(bench):
     bench.write("main.c", f"int foo_run(int);\n{own}int main(void) {{ foo_error(0); return foo_run(1); }}\n")
     stub = bench.describe('functions = ["foo_run", "foo_error", "foo_version"]', target="win-x64")
     flags = run_checked("pkg-config", "--libs", "foo", env={"PKG_CONFIG_PATH": str(stub / "lib/pkgconfig")}).split()
-    run_checked(compiler, "main.c", *flags, "-o", "late.exe", cwd=bench.folder)
+    run_checked(compiler, option, "main.c", *flags, "-o", "late.exe", cwd=bench.folder)
+
+
+@pytest.mark.parametrize("name", ["portaudio", "libusb", "nvrtc"])
+def test_mingw_compiles_and_links_the_stub_as_one_file(bench, latebind, name):
+    if (compiler := shutil.which("x86_64-w64-mingw32-gcc")) is None:
+        pytest.skip("not run: it needs MinGW-w64's GCC")
+    assert_success(latebind("stub", name, "--source", "--output", bench.folder))
+    bench.write(
+        "asks.c", f"int lb_{name}_available(const char*);\nint main(void) {{ return lb_{name}_available(0); }}\n"
+    )
+    run_checked(compiler, "-std=c99", "asks.c", f"latebind_{name}.c", "-o", "asks.exe", cwd=bench.folder)
+
+
+@pytest.mark.parametrize("options", [(), ("-O2",), ("-Os", "-Wl,--gc-sections")], ids=" ".join)
+def test_a_stripped_program_is_at_most_60_kb_larger_with_the_stub(bench, options):
+    bench.write("main.c", "int foo_version(void);\nint main(void) { return foo_version(); }\n")
+    linked = bench.link("main.c", flags=("-s", *options))
+    late = bench.link("main.c", stub=bench.describe(), flags=("-s", *options))
+
+    assert linked.stat().st_size < late.stat().st_size <= linked.stat().st_size + 60_000
