@@ -147,7 +147,10 @@ def test_what_cannot_bind_late_is_said_and_nothing_else_is_planned(latebind, pro
     assert len(lines) <= 5
 
 
-@pytest.mark.parametrize(("by", "is_late"), [(LINK, True), ("target_link_libraries(voice PRIVATE ort_absent)", False)])
+@pytest.mark.parametrize(
+    ("by", "is_late"),
+    [(LINK, True), (BY_NAME, True), ("target_link_libraries(voice PRIVATE ort_absent)", False)],
+)
 def test_a_program_is_built_with_the_stub_as_the_advice_says(latebind, project, by, is_late):
     edit(project / "CMakeLists.txt", "add_library(voice SHARED", "add_executable(voice")
     edit(project / "CMakeLists.txt", LINK, f"{LINK}\n{by}")
