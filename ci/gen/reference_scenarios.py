@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from latebind.tables.presets import SYSTEMS
 from latebind.verify.cases.scenarios import SCENARIOS
-from latebind.verify.declared import EVERY_SYSTEM, Scenario, find_consumer, name_consumers
+from latebind.verify.declared import Scenario, find_consumer, name_consumers
 
 _HEAD = """\
 <!-- Made by ci/gen/docs_site.py from packaging/latebind/verify/cases/scenarios.py. -->
@@ -34,7 +35,7 @@ def _row(scenario: Scenario) -> str:
     kinds = {"python": "Python", "dotnet": ".NET", "mono": "Mono", "c": "C", "sdk": "SDK"}
     names = name_consumers(scenario.consumers)
     consumers = list(dict.fromkeys(kinds.get(name.partition("-")[0]) or find_consumer(name).title for name in names))
-    where = "everywhere" if scenario.systems == EVERY_SYSTEM else ", ".join(scenario.systems)
+    where = "everywhere" if scenario.systems == SYSTEMS else ", ".join(scenario.systems)
     where += "" if scenario.emulated else "; not emulated"
     where += "; only emulated" if scenario.sandboxed else ""
     where += "; only on machines of the level `glue`" if scenario.glue else ""

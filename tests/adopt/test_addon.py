@@ -7,6 +7,7 @@ import pytest
 from tests.support.client import write_files
 from tests.support.needs import require_programs
 from tests.support.running import assert_refused, assert_success, run_checked
+from tests.support.thingclient import ADDON_PACKAGE
 
 pytestmark = pytest.mark.builds
 
@@ -139,35 +140,11 @@ def test_an_add_on_that_users_compile_binds_late_where_its_sources_have_the_stub
         assert run_checked("node", "-e", ask, cwd=project, env=env).startswith(says)
 
 
-CONFIGURATION = """\
-[project]
-name = "addon"
-version = "1.0.0"
-license = "MIT"
-license_file = "LICENSE"
-authors = ["A"]
-[native]
-source = "native"
-build = "external"
-[[runtime]]
-preset = "portaudio"
-minimum = "19.6"
-drop_in = true
-[targets]
-include = ["linux-x64"]
-glibc = "2.36"
-[package.addon]
-component = "addon"
-runtime = "portaudio"
-exports = ["napi_register_module_v1"]
-npm = { name = "addon", source = "npm" }
-"""
-
-
 @pytest.mark.parametrize("name", ["addon.node", "addon.linux-x64-gnu.node", "node.napi.node", "addon.abi3.so"])
 def test_a_built_module_is_staged_whatever_its_builder_calls_it(latebind, tmp_path, name):
     """As node-gyp, napi-rs and prebuildify name add-ons."""
-    write_files(tmp_path, {"latebind.toml": CONFIGURATION, "LICENSE": "MIT", "npm/index.cjs": "module.exports = {};"})
+    config = ADDON_PACKAGE.format(exports="napi_register_module_v1")
+    write_files(tmp_path, {"latebind.toml": config, "LICENSE": "MIT", "npm/index.cjs": "module.exports = {};"})
     (tmp_path / "native").mkdir()
     (tmp_path / "addon.c").write_text(
         "int Pa_GetVersion(void); int napi_register_module_v1(void) { return Pa_GetVersion(); }"

@@ -1,5 +1,6 @@
 """A stub of any C library: how versions are read and compared, several stubs in one program, C++, and variables."""
 
+import re
 import shutil
 
 import pytest
@@ -169,6 +170,23 @@ def test_a_systems_package_whose_file_is_damaged_is_installed_again(latebind, tm
 
 
 @pytest.mark.builds
+def test_a_library_that_lacks_another_works_once_that_is_there(latebind, tmp_path):
+    program = build_program(latebind, tmp_path, describe("none", ""))
+    (tmp_path / "needed.c").write_text("int needed(void) { return 4; }")
+    compile_c("-shared", "-fPIC", "-Wl,-soname,libneeded.so", tmp_path / "needed.c", "-o", tmp_path / "libneeded.so")
+    code = "int needed(void), thing_f(void);\nint thing_version(void) { return needed(); }\n"
+    links = ("-Wl,-rpath,$ORIGIN", tmp_path / "libneeded.so")
+    (tmp_path / "thing.c").write_text(f"{code}int thing_f(void) {{ return 3; }}\n")
+    compile_c("-shared", "-fPIC", tmp_path / "thing.c", *links, "-o", tmp_path / "libthing.so")
+    (tmp_path / "libneeded.so").rename(tmp_path / "away.so")
+    number, _, message = run_with(program, tmp_path / "libthing.so")
+    assert number == -1
+    assert "Install what it needs, or correct the environment variable THING_LIB_PATH or unset it" in message
+    (tmp_path / "away.so").rename(tmp_path / "libneeded.so")
+    assert run_with(program, tmp_path / "libthing.so")[0] == 3
+
+
+@pytest.mark.builds
 @pytest.mark.parametrize("library", FORMS)
 def test_a_version_is_read_in_the_form_that_the_description_names(latebind, tmp_path, library):
     form, extra, code, version = FORMS[library]
@@ -304,7 +322,13 @@ def test_a_stub_can_have_only_what_a_program_calls(latebind, tmp_path):
     assert "1 function would end the process without Thing (thing_f)" in made.stderr
     assert "thing_unused" not in (tmp_path / "made/latebind_thing.c").read_text()
     assert_refused(make(tmp_path / "other.so"), "what --called-by names takes no function of", "is linked with")
-    assert_refused(make(tmp_path / "user.c"), "is not a program or library", "in the folder .libs")
+    (tmp_path / ".libs").mkdir()
+    (tmp_path / "user").rename(tmp_path / ".libs/user")
+    (tmp_path / "user").write_text("#! /bin/sh\n# user - temporary wrapper script for .libs/user\n")  # libtool's
+    refused = make(tmp_path / "user")
+    assert_refused(refused, "is not a program or library")
+    folder = re.search(r"name the program in the folder (\S+) beside it", refused.stderr)[1]
+    assert_success(make(tmp_path / folder / "user"))
 
 
 def test_a_project_with_gnulibs_headers_compiles_it(latebind, tmp_path):

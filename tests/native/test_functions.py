@@ -88,9 +88,11 @@ def test_an_entry_that_the_named_library_does_not_export_is_refused(tmp_path):
     for name, text in (("own", "int own(void) { return 1; }"), ("base", "int base_version(void) { return 1; }")):
         (tmp_path / f"{name}.c").write_text(text)
         run_checked("cc", "-shared", "-fPIC", f"{name}.c", "-o", f"lib{name}.so", cwd=tmp_path)
-    with pytest.raises(LatebindError, match=r"base_version is exported by no library in libown\.so"):
+    with pytest.raises(LatebindError, match=r"base_version is exported by no library in libown\.so") as caught:
         find_functions(["libown.so"], tmp_path, "base_version", "integer")
-    assert [*find_functions(["libown.so"], tmp_path, "own", "integer")[0].since] == ["own"]
+    command = caught.value.advice.partition(": ")[2].partition(" lists")[0].replace("FILE", "libown.so").split()
+    [own] = [line.split()[2] for line in run_checked(*command, cwd=tmp_path).splitlines() if " T " in line]
+    assert [*find_functions(["libown.so"], tmp_path, own, "integer")[0].since] == ["own"]
     assert len(find_functions(["libown.so", "libbase.so"], tmp_path, "base_version", "integer")[0].since) == 2
 
 

@@ -57,6 +57,30 @@ def build_thing(folder: Path, form: str, version: tuple[int, int, int], name: st
     return folder / name
 
 
+ADDON_PACKAGE = """\
+[project]
+name = "addon"
+version = "1.0.0"
+license = "MIT"
+license_file = "LICENSE"
+authors = ["A"]
+[native]
+source = "native"
+build = "external"
+[[runtime]]
+preset = "portaudio"
+minimum = "19.6"
+drop_in = true
+[targets]
+include = ["linux-x64"]
+glibc = "2.36"
+[package.addon]
+component = "addon"
+runtime = "portaudio"
+exports = ["{exports}"]
+npm = {{ name = "addon", source = "npm" }}
+"""
+"""Packs an npm package of an add-on that binds PortAudio late."""
 MINE = """
 name = "mine"
 entry = "mine_version"

@@ -11,6 +11,7 @@ from latebind.verify.run.index import Answers
 from latebind.verify.run.machine import Machine
 from tests.support.client import SEVERAL, write_files
 from tests.support.running import assert_refused, assert_success, not_run
+from tests.support.thingclient import ADDON_PACKAGE
 
 CONFIG = load(SEVERAL)
 LINUX, WINDOWS, MACOS = Rid("linux-x64"), Rid("win-x64"), Rid("osx-arm64")
@@ -75,27 +76,7 @@ PROJECT = """\
 <Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><OutputType>Exe</OutputType><TargetFramework>net8.0</TargetFramework>
 </PropertyGroup></Project>
 """
-ADDON = """\
-[project]
-name = "addon"
-version = "1.0.0"
-license = "MIT"
-authors = ["A"]
-[native]
-source = "native"
-build = "external"
-[[runtime]]
-preset = "portaudio"
-minimum = "19.6"
-drop_in = true
-[targets]
-include = ["linux-x64"]
-[package.addon]
-component = "addon"
-runtime = "portaudio"
-exports = ["addon_version"]
-npm = { name = "addon", source = "npm" }
-"""
+ADDON = ADDON_PACKAGE.format(exports="addon_version")
 
 
 @pytest.mark.parametrize(

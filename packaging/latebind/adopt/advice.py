@@ -282,9 +282,8 @@ def _adopt_wheel(
         found = _describe_product(product, built.wheel.name)
         if not product.runtimes or product.operators or any(runtime.stub is None for runtime in product.runtimes):
             return found
-        outcome = try_stubs(root, scratch / "stubbed", backend, product, described)
-        ends = (*outcome, *_warn(product, product.runtimes), _KEEP) if outcome[0].startswith("next: ") else outcome
-        return replace(found, ends=ends)
+        is_late, lines = try_stubs(root, scratch / "stubbed", backend, product, described)
+        return replace(found, ends=(*lines, *_warn(product, product.runtimes), _KEEP) if is_late else lines)
     plan = plan_changes(built, product, backend, chosen[0])
     facts = _list_facts(product, plan)
     if not plan.texts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from loadcheck.facts import LOADER_FOLDERS, find_kind, is_glibc, kind_of, platfo
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from latebind.tables.presets import RuntimePreset
+    from latebind.tables.presets import FunctionTable, RuntimePreset
     from loadcheck import Finding
     from loadcheck.facts import Contents, File, Image
 
@@ -132,15 +133,15 @@ class Product:
         Raises LatebindError.
         """
         file = Path(runtime.file).resolve() if runtime.file else library_files().get(runtime.name)
-        source, _ = stub_source(load_described(file, {target(host_rid()).system}), file.parent) if file else (None, ())
-        if source is None or source.table is None:
+        table = _read_functions(file) if file else None
+        if table is None:
             return [], []
         images = [image for _, image in self.contents.images]
         imports = [one for image in images for one in image.imports]
         exports = {one.name for image in images for one in image.exports}  # a program has copies of variables
         used = exports.union(one.name for one in imports)
         weak = {one.name for one in imports if one.kind == "weak"}
-        return sorted(used.intersection(source.table.variables)), sorted(weak.intersection(source.table.since))
+        return sorted(used.intersection(table.variables)), sorted(weak.intersection(table.since))
 
     def _has(self, library: str, image: Image) -> bool:
         is_systems = {
@@ -192,10 +193,17 @@ class Product:
     def list_lacking(self) -> Iterator[str]:
         """The functions that nothing defines; a header gives the stub's programs its variables."""
         variables: set[str] = set()
-        for runtime in self.bound:
+        for runtime in self.bound if self.undefined else ():
             with suppress(LatebindError):
                 variables.update(self.list_unserved(runtime)[0])
         return (name for finding in self.undefined for name in finding.names if name not in variables)
+
+
+@cache
+def _read_functions(file: Path) -> FunctionTable | None:
+    """The functions and variables that a file describes. Raises LatebindError."""
+    source, _ = stub_source(load_described(file, {target(host_rid()).system}), file.parent)
+    return source.table
 
 
 def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product:

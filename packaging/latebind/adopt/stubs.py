@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,27 +89,33 @@ def list_brought(product: Product, runtimes: Iterable[RuntimePreset]) -> Iterato
     sought = {name: runtime for runtime in runtimes for name in runtime.list_files("linux") if "*" not in name}
     linked = {name for names in product.linked.values() for name in names}
     for library in sorted(linked - sought.keys()) if sought else ():
-        ended = run([sys.executable, "-I", "-c", _OPEN, library, *sought], timeout=_OPEN_LIMIT, check=False)
-        for brought in [] if ended.returncode else ended.output.split():
+        for brought in _find_brought(library, tuple(sought)):
             text = f"{library} is linked, too, and loads {brought}: to do without {sought[brought].title}"
             yield f"left: {text}, bind {library} late as well"
 
 
+@cache
+def _find_brought(library: str, sought: tuple[str, ...]) -> tuple[str, ...]:
+    """Which of these libraries are loaded with another; none where this machine doesn't find that."""
+    ended = run([sys.executable, "-I", "-c", _OPEN, library, *sought], timeout=_OPEN_LIMIT, check=False)
+    return () if ended.returncode else tuple(ended.output.split())
+
+
 def try_stubs(
     root: Path, scratch: Path, backend: Backend, product: Product, described: tuple[RuntimePreset, ...]
-) -> tuple[str, ...]:
-    """Build a project's wheel with stubs in a folder; says what to do if that binds all late, or what is left."""
+) -> tuple[bool, tuple[str, ...]]:
+    """Build a project's wheel with stubs in a folder: whether that binds all late, and what to do, or what is left."""
     scratch.mkdir()
     stubs = make_stubs(product.runtimes, scratch / "stubs")
     copy = copy_project(root, scratch / "project")
     try:
         wheel = build_plainly(backend, copy, scratch, set_places(stubs))
     except BuildError as error:
-        return (f"left: with the stub in its place the build fails: {first_error(error.message).strip()}",)
+        return False, (f"left: with the stub in its place the build fails: {first_error(error.message).strip()}",)
     is_late, tried = judge_trial({wheel.name: read_product(wheel, described)}, [product])
     if not is_late:
-        return tried
-    return (
+        return False, tried
+    return True, (
         f"next: {enter(root)}{list_stub_commands(product.runtimes)}",
         *list_unserved(product),
         REBUILD,

@@ -102,11 +102,8 @@ def find_functions(
     for source in sources:
         if source not in patterns and source not in names and not source.startswith("!"):
             _read(folder / source, declared)
-    _check_entry(declared.types.get(entry, ""), entry, version)
-    if entry and declared.exported and entry not in declared.exported:
-        text = f"{entry} is exported by no library in {', '.join(sources)}, so it cannot tell that library from others"
-        advice = "Name a function of the library's own: nm -D --defined-only FILE lists them."
-        raise LatebindError(text, where="entry", advice=advice)
+    _check_type(declared.types.get(entry, ""), entry, version)
+    _check_exported(declared, entry, sources)
     if wrong := sorted(names & declared.variables):
         text = f"{show_names(wrong, _SHOWN)}: a variable, which a stub cannot have as a function"
         advice = "Remove it from the functions: latebind writes a header for variables."
@@ -129,7 +126,15 @@ def find_functions(
     return FunctionTable(functions={"0.0": tuple(sorted(chosen))}, variables=variables), notes
 
 
-def _check_entry(type_: str, entry: str, version: str) -> None:
+def _check_exported(declared: Declared, entry: str, sources: Sequence[str]) -> None:
+    """Raises LatebindError if there are libraries, and none exports the entry."""
+    if entry and declared.exported and entry not in declared.exported:
+        text = f"{entry} is exported by no library in {', '.join(sources)}, so it cannot tell that library from others"
+        advice = "Name a function of the library's own: nm -D --defined-only FILE lists them."
+        raise LatebindError(text, where="entry", advice=advice)
+
+
+def _check_type(type_: str, entry: str, version: str) -> None:
     """Raises LatebindError if a header declares another type than the form of the version needs."""
     returned, is_function, arguments = type_.partition("(")
     pointers = sum("*" in argument for argument in arguments.split(","))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from packaging.version import Version
@@ -114,8 +114,8 @@ def _variant_advice(variant: RuntimeVariant) -> str:
     text = _quote(variant.advice)
     if len(variant.systems) == len(_SYSTEMS):
         return text
-    lines = [line for system, when in _SYSTEMS for line in (when, text if system in variant.systems else "NULL")]
-    return "\n".join(["", *lines, "#endif", ""])
+    advised = _by_system(lambda system: [text if system in variant.systems else "NULL"])
+    return f"\n{advised}\n#endif\n"
 
 
 def described_texts(config: Config) -> dict[str, str]:
@@ -220,11 +220,12 @@ def _advice(runtime: RuntimePreset) -> str:
 
 def _rows(names: PerSystem) -> str:
     """The elements of an array of names, by operating system."""
-    lines: list[str] = []
-    for system, condition in _SYSTEMS:
-        elements: tuple[str, ...] = getattr(names, system)
-        lines += [condition, *(f'    "{name}",' for name in elements)]
-    return "\n".join(lines)
+    return _by_system(lambda system: [f'    "{name}",' for name in getattr(names, system)])
+
+
+def _by_system(list_lines: Callable[[str], Iterable[str]]) -> str:
+    """The lines of each operating system behind its condition, without #endif."""
+    return "\n".join(line for system, condition in _SYSTEMS for line in (condition, *list_lines(system)))
 
 
 def three_numbers(version: str) -> tuple[str, str, str]:

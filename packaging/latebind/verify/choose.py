@@ -101,7 +101,7 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
     cases = expand_cases(lines, answers)
     if not cases:
         unsupplied = _list_unsupplied(config)
-        text = "; ".join(dict.fromkeys(["there is nothing to verify", *unsupplied]))
+        text = "; ".join(["there is nothing to verify", *unsupplied])
         raise InputError(text, where=config.file.name, advice=_TRY_YOURSELF if unsupplied else _NEEDS)
     selected = tuple(
         configured
@@ -116,12 +116,13 @@ def choose_cases(project: Project, request: Request) -> ChosenCases:
 
 def _list_unsupplied(config: Config) -> list[str]:
     """The consumers that a project has a program for, but for which nobody is known to supply its runtime."""
-    return [
+    lines = (
         f"verify.{consumer.program} is set, but no {consumer.kind} package is known to have {runtime.traits.title}"
         for runtime in config.document.runtime
         for name, consumer in find_wanted(config, runtime).items()
         if consumer.program and name == consumer.names[0] and not consumer.find_runtime(runtime)
-    ]
+    )
+    return [*dict.fromkeys(lines)]  # several consumers may have one program
 
 
 def _extent(request: Request, minor: str, others: tuple[str, ...] = ()) -> Extent:

@@ -15,6 +15,7 @@ from latebind.config.config import Config
 from latebind.config.runtime import RuntimeUse
 from latebind.model import Case, Outcome
 from latebind.registry import collect
+from latebind.tables.presets import SYSTEMS
 from loadcheck import Kind, System
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from latebind.verify.run.trial import Trial
 
 PYTHON, DOTNET = "python", "dotnet-build"
-EVERY_SYSTEM: tuple[System, ...] = ("linux", "macos", "windows")
 SAMPLE = 25
 """How many cases a consumer computes where another test case computes all of them."""
 
@@ -129,7 +129,7 @@ class Scenario:
     execution provider: below its minimum, and its excepted ones)."""
     consumers: tuple[str, ...] = (PYTHON, DOTNET)
     """Their names, and groups of them (`Consumer.group`)."""
-    systems: tuple[System, ...] = EVERY_SYSTEM
+    systems: tuple[System, ...] = SYSTEMS
     """Where it exists at all; elsewhere there is no such test case."""
     needs: Need = ""
     """What the project, its runtime or its target must have; without it there is no such test case."""
