@@ -1,9 +1,12 @@
 """`latebind adopt` builds a Node.js add-on as npm does, and tries what it says to change in binding.gyp."""
 
 import os
+import re
+import sysconfig
 
 import pytest
 
+from tests.support.building import ROOT
 from tests.support.client import write_files
 from tests.support.needs import require_programs
 from tests.support.running import assert_refused, assert_success, run_checked
@@ -11,6 +14,7 @@ from tests.support.thingclient import ADDON_PACKAGE
 
 pytestmark = pytest.mark.builds
 
+PAGE = ROOT / "docs/howto/stub.md"
 LIBRARY = """int Pa_GetVersion(void) { return 1246720; }
 int Pa_Initialize(void) { return 0; }
 const char* Pa_GetErrorText(int e) { (void)e; return "Success"; }
@@ -126,7 +130,8 @@ def test_an_add_on_that_users_compile_binds_late_where_its_sources_have_the_stub
     run_checked("bash", "-ec", install, cwd=project)
     assert "links libportaudio.so.2" in assert_success(latebind("adopt", project / "build/Release/addon.node"))
     assert_success(latebind("stub", "portaudio", "--source", "--output", project / "stub"))
-    asks = "  if (!lb_portaudio_available(NULL)) return napi_throw_error(env, NULL, lb_portaudio_message()), NULL;\n"
+    (throws,) = re.findall(r"`(\{ napi_throw_error.*?\})`", PAGE.read_text("utf-8"))
+    asks = f"  if (!lb_portaudio_available(NULL)) {throws.replace('lb_zlib', 'lb_portaudio')}\n"
     code = ADDON.replace("exports) {\n", f"exports) {{\n{asks}")
     (project / "addon.c").write_text(f'#include "stub/latebind_portaudio.h"\nLB_DECLARE_STUB(portaudio);\n{code}')
     text = TARGET.format(more='"libraries": ["-ldl", "-lpthread"]')
@@ -138,6 +143,23 @@ def test_an_add_on_that_users_compile_binds_late_where_its_sources_have_the_stub
     for place, says in (("lib", "1246720"), ("none", "Error: PortAudio was not found at ")):
         env = {**os.environ, "PORTAUDIO_LIB_PATH": str(project / place)}
         assert run_checked("node", "-e", ask, cwd=project, env=env).startswith(says)
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_the_lines_that_a_module_asks_with_compile(latebind, tmp_path, language):
+    """The page's lines for CPython and Node.js, in both languages."""
+    python, node = re.findall(
+        r"`if \(!lb_zlib_available\(NULL\)\) (\{ Py.*?\})`|`(\{ napi_.*?\})`", PAGE.read_text("utf-8")
+    )
+    assert_success(latebind("stub", "portaudio", "--source", "--output", tmp_path))
+    headers = '#include <Python.h>\n#include <node_api.h>\n#include <stdio.h>\n#include "latebind_portaudio.h"\n'
+    asks = "if (!lb_portaudio_available(NULL)) "
+    (tmp_path / "module.c").write_text(
+        f"{headers}LB_DECLARE_STUB(portaudio);\nPyObject* one(void) {{ {asks}{python[0]} return NULL; }}\n"
+        f"napi_value two(napi_env env) {{ {asks}{node[1]} return NULL; }}\n".replace("lb_zlib", "lb_portaudio")
+    )
+    folders = (f"-I{sysconfig.get_path('include')}", "-I/usr/include/node")
+    run_checked("cc", "-x", language, "-fsyntax-only", *folders, tmp_path / "module.c")
 
 
 @pytest.mark.parametrize("name", ["addon.node", "addon.linux-x64-gnu.node", "node.napi.node", "addon.abi3.so"])

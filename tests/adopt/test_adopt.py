@@ -123,11 +123,11 @@ def test_another_library_is_named_and_a_description_of_it_can_be(latebind, tmp_p
         'file_globs = ["libmine.so*"]\nlinked_globs = ["libmine.so*"]\n'
     )
     (tmp_path / "apart.toml").write_text(MINE.replace('functions = ["mine_version", "mine_add"]', ""))
-    for keys in ("keys.toml", "apart.toml"):
-        ended = latebind("adopt", user, "--preset", tmp_path / keys)
-        assert "libuser.so: links libmine.so.3" in assert_success(ended)
-        assert "latebind stub" not in ended.stdout or keys == "apart.toml"
-    assert "describe mine for a stub: " in latebind("adopt", user, "--preset", tmp_path / "keys.toml").stdout
+    ended = latebind("adopt", user, "--preset", tmp_path / "keys.toml")
+    assert "libuser.so: links libmine.so.3" in assert_success(ended)
+    assert "latebind stub" not in ended.stdout
+    assert "describe mine for a stub: " in ended.stdout
+    assert_refused(latebind("adopt", user, "--preset", tmp_path / "apart.toml"), "has no functions", "--functions")
     assert (
         "link a stub instead, for which you describe"
         in latebind("audit", user, "--preset", tmp_path / "keys.toml").stdout
@@ -339,7 +339,20 @@ def test_variables_that_a_file_uses_are_named_before_it_is_built_again(latebind,
     for name, flags in (("program", ()), ("library.so", ("-shared", "-fPIC"))):
         run_checked("cc", *flags, tmp_path / "user.c", library, "-o", tmp_path / name)
         lines = assert_success(latebind("adopt", "--preset", tmp_path / "one.toml", tmp_path / name)).splitlines()
-        assert "first include latebind/one_variables.h after the library's header where one_level is used: " in lines[2]
+        assert "first include latebind/one_variables.h after the library's header where one_level is used, " in lines[2]
+
+
+def test_a_description_of_which_no_stub_can_be_made_is_refused(latebind, tmp_path):
+    """What `latebind stub` says of it, before a plan that needs the stub."""
+    (tmp_path / "one.c").write_text("int one_entry(void) { return 0; }\n")
+    library = tmp_path / "libone.so"
+    run_checked("cc", "-shared", "-fPIC", "-Wl,-soname,libone.so.1", tmp_path / "one.c", "-o", library)
+    (tmp_path / "user.c").write_text("int one_entry(void);\nint main(void) { return one_entry(); }\n")
+    run_checked("cc", tmp_path / "user.c", library, "-o", tmp_path / "program")
+    described = 'name = "one"\nentry = "another_entry"\nversion = "none"\nfiles.linux = ["libone.so.1"]\n'
+    (tmp_path / "one.toml").write_text(f'{described}advice = "make"\n[stub]\nfunctions = ["libone.so"]\n')
+    ended = latebind("adopt", "--preset", tmp_path / "one.toml", tmp_path / "program")
+    assert_refused(ended, "another_entry is exported by no library in libone.so")
 
 
 @pytest.mark.builds
@@ -648,8 +661,12 @@ def test_a_program_that_uses_a_librarys_variable_is_built_as_printed(latebind, t
     lines = assert_success(latebind("adopt", program, "--preset", tmp_path / "mine.toml")).splitlines()
     command = lines[1].removeprefix("next: ")
     header = (
-        lines[2].removeprefix("first include ").partition(" after the library's header where mine_count is used: ")[0]
+        lines[2].removeprefix("first include ").partition(" after the library's header where mine_count is used, ")[0]
     )
+    assert "; an initializer of a static object cannot use it: " in lines[2]
+    (tmp_path / "static.c").write_text(f'#include "mine.h"\n#include <{header}>\nstatic int* kept = &mine_count;\n')
+    failed = run_program("bash", "-ec", f"{command}\ncc -c static.c", cwd=tmp_path)
+    assert "initializer element is not" in failed.stderr
     (tmp_path / "main.c").write_text(source.format(more=f"#include <{header}>\n"))
     run_checked("bash", "-ec", f"{command}\ncc main.c $LDFLAGS -L{tmp_path} -lmine -o {program}", cwd=tmp_path)
     made = assert_success(latebind("adopt", program, "--preset", tmp_path / "mine.toml"))

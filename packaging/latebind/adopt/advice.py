@@ -52,7 +52,7 @@ _SHOWS = (
 )
 _ENDS = (
     "where the library is missing, the module ends Python at a function for which the stub has no value, unless "
-    f"PyInit_… asks first whether it is there: {DOCS}/howto/stub.md#show-the-message"
+    f"PyInit_… asks first whether it is there, before any static object calls it: {DOCS}/howto/stub.md#show-the-message"
 )
 _OTHERS = {
     "CMakeLists.txt": "without-changing-a-line",

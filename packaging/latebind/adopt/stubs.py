@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from latebind.adopt.ownbuild import build_plainly, copy_project, first_error
 from latebind.adopt.product import judge_trial, list_stub_commands, read_product
 from latebind.backend.targets import host_rid, target
-from latebind.errors import BuildError, LatebindError
+from latebind.errors import BuildError, NotRun
 from latebind.native.stubplaces import set_places
 from latebind.system.run import run
 from latebind.text import DOCS
@@ -68,12 +68,12 @@ def list_unserved(product: Product) -> Iterator[str]:
     """A line on what each library needs besides its stub: a header for variables, an option for weak functions."""
     page = f"{DOCS}/howto/stub.md#what-cannot-be-bound-late"
     for runtime in product.runtimes:
-        with suppress(LatebindError):  # `latebind stub` says what is wrong with the description
+        with suppress(NotRun):  # a header, and no zig to read it
             variables, weak = product.list_unserved(runtime)
             if variables:
                 header = f"latebind/{runtime.name}_variables.h after the library's header"
-                text = f"first include {header} where {', '.join(variables)} is used"
-                yield f"{text}: {page}"
+                text = f"first include {header} where {', '.join(variables)} is used, in configure's own tests, too"
+                yield f"{text}; an initializer of a static object cannot use it: {page}"
             if weak:
                 option = f"-Wl,-u,{',-u,'.join(weak)}"
                 yield f'then: export LDFLAGS="$LDFLAGS {option}" CGO_LDFLAGS={option}  # these are weak: {page}'

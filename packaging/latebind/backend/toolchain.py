@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
+import sysconfig
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -105,13 +107,15 @@ def missing_requirements(name: str) -> list[str]:
 
 
 def program(name: str) -> Path | None:
-    """A program next to this Python, where wheels put theirs, or on PATH; the first that starts.
+    """A program of this Python's wheels, next to this Python, or on PATH; the first that starts.
 
-    In the isolated build of an installer, the programs of wheels next to this Python are scripts that cannot import
-    their package.
+    CMake's wheel puts a script next to Python that starts Python, which starts CMake. In the isolated build of an
+    installer, such scripts of the wheels outside cannot import their package.
     """
-    suffix = ".exe" if sys.platform == "win32" else ""
-    candidates = (Path(sys.executable).parent / f"{name}{suffix}", *which_all(name))
+    file, scripts = f"{name}.exe" if sys.platform == "win32" else name, Path(sys.executable).parent
+    spec = importlib.util.find_spec(name) if Path(sysconfig.get_path("scripts")) == scripts else None
+    inside = (Path(folder) / "data/bin" / file for folder in (spec and spec.submodule_search_locations) or ())
+    candidates = (*inside, scripts / file, *which_all(name))
     return next((path for path in dict.fromkeys(candidates) if path.is_file() and _starts(path)), None)
 
 

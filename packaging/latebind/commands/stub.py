@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,6 +164,7 @@ def _ask_pkg_config(source: StubSource, output: Path) -> dict[str, InstalledHead
     """
     from latebind.config.described import link_name
     from latebind.native.stublibrary import InstalledHeaders
+    from latebind.system.parallel import each
     from latebind.system.run import run
 
     program = shutil.which("pkg-config")
@@ -187,10 +189,11 @@ def _ask_pkg_config(source: StubSource, output: Path) -> dict[str, InstalledHead
     ):
         if (flags := ask("--cflags", name)) is not None:
             keys = sorted((ask("--print-variables", name) or "").split())
+            values = each(partial(ask, name=name), [f"--variable={key}" for key in keys])
             found[name] = InstalledHeaders(
                 flags=flags,
                 version=ask("--modversion", name) or "",
-                variables=tuple((key, ask(f"--variable={key}", name) or "") for key in keys),
+                variables=tuple((key, value or "") for key, value in zip(keys, values, strict=True)),
                 others=tuple(word for word in linked.get(name, ()) if word not in ours),
                 requires=tuple((ask("--print-requires", name) or "").splitlines()),
             )

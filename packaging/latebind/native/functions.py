@@ -30,7 +30,8 @@ _LINKERS = frozenset({"_init", "_fini", "_edata", "_end", "__bss_start", "DllMai
 _CLASSES = ("_ZTV", "_ZTI", "_ZTS", "_ZTT", "_ZTC", "_ZGV", "_ZGR")
 _USE_VARIABLE = (
     "include the header of variables that latebind writes in each file that uses one, unless the library's header has "
-    "it as a macro; without it, and for inline functions of the library's header, something else must link the library"
+    "it as a macro; without it, for initializers of static objects, and for inline functions of the library's header, "
+    "something else must link the library"
 )
 _VARIABLE = ("variable", _USE_VARIABLE)
 _CLASS = ("class symbol", "C++ code cannot derive from these classes, catch them, or call their inline constructors")
