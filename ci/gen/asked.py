@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _FILE = Path(__file__).with_name("asked.json")
 _WHOLE_PAGE = 0.4
 """The weight of a page's beginning, which the theme's search counts for up to five times a section."""
+_ASKED = 5
+"""The weight of the questions, beside those of titles and texts in mkdocs.yml."""
 _TAG = re.compile(r"<[^>]+>")
 
 
@@ -36,13 +38,13 @@ def questions() -> Mapping[str, list[str]]:
 def add_questions(index: dict[str, Any]) -> None:
     """Give each entry of the index its questions, in a field of their own: the theme's search takes any fields.
 
-    An entry has its title there as well, so that a title counts as much as questions do. A page whose sections are
+    An entry has its title there as well, so that a title counts with the questions. A page whose sections are
     answers has none: its introduction answers nothing. Raises KeyError for questions about a section that is gone.
     """
     asked = dict(questions())
     collections = {place.partition("#")[0] for place in asked} - asked.keys()
     fields = index["config"]["fields"]
-    fields["asked"] = {"boost": fields["title"]["boost"]}
+    fields["asked"] = {"boost": _ASKED}
     for entry in index["docs"]:
         place = entry["location"]
         if "#" not in place:

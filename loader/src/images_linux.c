@@ -238,20 +238,22 @@ int lb_os_has_loaded(const char* name) {
 
 /* What the kernel has mapped at an address: /proc/self/maps has addresses, permissions, offset, device, inode, path. */
 typedef struct lb_mapping {
-  unsigned long start;
-  unsigned long end;
   unsigned major; /* of the device, as maps has it: stat() has another on btrfs and overlayfs */
   unsigned minor;
   unsigned long long file; /* its inode; 0 without a file */
   char path[PATH_MAX];
 } lb_mapping;
 
-static int lb_read_mapping(const char* line, lb_mapping* mapping) {
+/* Reads a line of maps if it is about an address; most are about others. */
+static int lb_read_mapping(const char* line, uintptr_t address, lb_mapping* mapping) {
+  char* end = NULL;
   int at = 0;
-  int fields = sscanf(line, "%lx-%lx %*s %*s %x:%x %llu %n", &mapping->start, &mapping->end, &mapping->major,
-                      &mapping->minor, &mapping->file, &at);
-  snprintf(mapping->path, sizeof mapping->path, "%.*s", (int)strcspn(line + at, "\n"), line + at);
-  return fields == 5 && at;
+  int is_here = strtoul(line, &end, 16) <= address && *end == '-' && strtoul(end + 1, &end, 16) > address;
+  if (!is_here || sscanf(end, " %*s %*s %x:%x %llu %n", &mapping->major, &mapping->minor, &mapping->file, &at) != 3) {
+    return 0;
+  }
+  snprintf(mapping->path, sizeof mapping->path, "%.*s", (int)strcspn(end + at, "\n"), end + at);
+  return at;
 }
 
 /* Whether /proc is the kernel's: in a root folder of its own, a program may have any folder there. */
@@ -270,7 +272,7 @@ static lb_mapping* lb_find_mapping(const void* address) {
   int error = maps ? 0 : mapping ? errno : ENOMEM;
   int found = 0;
   while (maps && !found && getline(&line, &size, maps) > 0) {
-    found = lb_read_mapping(line, mapping) && (uintptr_t)address >= mapping->start && (uintptr_t)address < mapping->end;
+    found = lb_read_mapping(line, (uintptr_t)address, mapping);
   }
   if (maps) fclose(maps);
   free(line);

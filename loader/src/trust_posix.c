@@ -76,6 +76,7 @@ static int lb_has_mixed_ids(void) {
   int is_mixed = users[0] != users[1] || users[1] != users[2] || groups[0] != groups[1] || groups[1] != groups[2];
   FILE* file = lb_open_plain("/proc/self/status");
   while (file && !is_mixed && fgets(line, sizeof line, file)) {
+    if (*line != 'U' && *line != 'G') continue;
     unsigned own = *line == 'U' ? users[0] : groups[0];
     int is_read = sscanf(line, "%*[UG]id: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
     is_mixed = is_read && (ids[0] != own || ids[1] != own || ids[2] != own || ids[3] != own);
@@ -332,7 +333,7 @@ lb_judge* lb_os_find_trusted(const char* own_file) {
   if (is_known) lb_add_party(&judge->trusted, LB_USER, geteuid(), LB_MAY_WRITE, LB_EVERYWHERE);
   char* program = is_elsewhere ? NULL : lb_os_program_file();
   if (own_file) lb_walk(own_file, 0, lb_trust_file, judge);
-  if (program) lb_walk(program, 0, lb_trust_file, judge);
+  if (program && (!own_file || strcmp(program, own_file))) lb_walk(program, 0, lb_trust_file, judge);
   lb_free(program);
   return judge;
 }
