@@ -342,6 +342,16 @@ def test_variables_that_a_file_uses_are_named_before_it_is_built_again(latebind,
         assert "first include latebind/one_variables.h after the library's header where one_level is used, " in lines[2]
 
 
+def test_a_library_that_is_audited_alone_is_itself(latebind, tmp_path):
+    """By its SONAME; a file of a version is named otherwise."""
+    build_mine(tmp_path)
+    (tmp_path / "mine.c").write_text('const char* mine_version(void) { return "3.1.0"; }')
+    library = tmp_path / "libmine.so.3.1.0"
+    run_checked("cc", "-shared", "-fPIC", "-Wl,-soname,libmine.so.3", tmp_path / "mine.c", "-o", library)
+    printed = latebind("audit", library, "--preset", tmp_path / "mine.toml").stdout
+    assert "LB104 is mine itself, or a copy: SONAME libmine.so.3" in printed
+
+
 def test_a_description_of_which_no_stub_can_be_made_is_refused(latebind, tmp_path):
     """What `latebind stub` says of it, before a plan that needs the stub."""
     (tmp_path / "one.c").write_text("int one_entry(void) { return 0; }\n")

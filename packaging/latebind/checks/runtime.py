@@ -165,9 +165,10 @@ def runtime_renamed(package: Contents, file: File, image: Image, runtime: Runtim
     if proofs and _is_supply(package, runtime):
         yield _supply_skip(package, runtime)
     elif proofs:
+        is_itself = package.kind == "binary" and proofs[0] == own_name(image)
         yield Hit(
             cause=runtime.name,
-            message=f"is a renamed copy of {runtime.title}: {proofs[0]}",
+            message=f"is {runtime.title} {'itself, or a copy' if is_itself else 'under another name'}: {proofs[0]}",
             evidence=proofs,
             fix=f"Remove {runtime.title} from the package{_instead(file, runtime, policy)}",
         )
