@@ -316,9 +316,6 @@ void lb_call_handler(lb_stub* stub) {
   if (!message || reported == message || lb_is_opening(stub)) return;
   if (lb_os_exchange(&stub->reported, reported, message) != reported) return;
   const lb_missing_handler* handler = lb_os_load(&stub->handler);
-  if (handler) {
-    handler->call(message, handler->context);
-  } else {
-    lb_print_if_asked(message);
-  }
+  if (handler) handler->call(message, handler->context);
+  lb_print_if_asked(message); /* also then: some handlers show nothing, and the short texts name the variable */
 }

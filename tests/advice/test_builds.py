@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from tests.advice.following import list_commands, list_settings, write_setting
 from tests.advice.test_commands import Z3
 from tests.advice.test_config import take_from
+from tests.support.building import ROOT
 from tests.support.client import BOUND, CLIENTS, CONFIG, copy_client, edit, rewritten, write_files
+from tests.support.needs import require_programs
 from tests.support.running import assert_success, run_checked
 from tests.test_headers import make_repository
 
@@ -354,3 +357,19 @@ def test_two_stubs_of_one_name(tmp_path, start_in, advised, key):
     clash = {named: '["one"]' if named == "packages" else '"one"'}
     assert f"stub.{named}" in advised(make("two", **clash))
     assert_success(make("two") if key else make("two", "other", **clash))
+
+
+@pytest.mark.builds
+def test_what_configure_defines_in_place_of_the_library_is_what_autoheader_takes(tmp_path):
+    require_programs("autoreconf", "automake")
+    (defines,) = re.findall(
+        r"`(AC_DEFINE\(.*?\]\))`", (ROOT / "docs/howto/other-builds.md").read_text("utf-8"), re.DOTALL
+    )
+    begins = "AC_INIT([mini], [1])\nAM_INIT_AUTOMAKE([foreign])\nAC_CONFIG_HEADERS([config.h])\nAC_PROG_CC\n"
+    made = {
+        "configure.ac": f"{begins}{defines}\nAC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n",
+        "Makefile.am": "bin_PROGRAMS = mini\nmini_SOURCES = mini.c\n",
+        "mini.c": "#include <config.h>\nint main(void) { return HAVE_LIBMAGIC - 1; }\n",
+    }
+    write_files(tmp_path, made)
+    run_checked("bash", "-ec", "autoreconf -i && ./configure && make && ./mini", cwd=tmp_path)

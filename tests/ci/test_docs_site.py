@@ -262,7 +262,7 @@ def test_questions_about_a_section_that_is_gone_are_named():
     index = {"config": {"fields": {"title": {"boost": 3}}}, "docs": entries}
     with pytest.raises(KeyError, match=re.escape(place)):
         add_questions(index)
-    assert index["config"]["fields"]["asked"] == {"boost": 3}
+    assert index["config"]["fields"]["asked"]["boost"] > 3
     assert entries[0]["asked"].startswith("a & b . ")
 
 

@@ -25,8 +25,8 @@
  *   process prints the message and calls no handler. The handler may print the message, which may otherwise get lost if
  *   a C++ wrapper throws and nothing catches the exception. It must return, and must not call the runtime.
  *   lb_openvino_available() never calls it. Set the handler once, at the start. Returns 0; or 1, and changes nothing,
- *   when a handler is set already, `handler` is NULL or memory ran out. If no handler is set, LATEBIND_ON_MISSING=print
- *   in the environment prints the message to the standard error stream.
+ *   when a handler is set already, `handler` is NULL or memory ran out. LATEBIND_ON_MISSING=print in the environment
+ *   prints the message to the standard error stream, too.
  *
  * All texts are UTF-8 and live as long as the process. All functions may be called by several threads at once.
  */

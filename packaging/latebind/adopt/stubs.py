@@ -73,7 +73,7 @@ def list_unserved(product: Product) -> Iterator[str]:
             if variables:
                 header = f"latebind/{runtime.name}_variables.h after the library's header"
                 text = f"first include {header} where {', '.join(variables)} is used, in configure's own tests, too"
-                yield f"{text}; an initializer of a static object cannot use it: {page}"
+                yield f"{text}; initializers of static objects and inline functions of that header cannot: {page}"
             if weak:
                 option = f"-Wl,-u,{',-u,'.join(weak)}"
                 yield f'then: export LDFLAGS="$LDFLAGS {option}" CGO_LDFLAGS={option}  # these are weak: {page}'
