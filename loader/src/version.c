@@ -29,12 +29,12 @@ static int lb_copy_text(const char* returned, char* copy, size_t size) {
 int lb_read_text(const char* returned, char* text, size_t size) {
   char copy[LB_LONGEST_TEXT];
   if (lb_copy_text(returned, copy, sizeof copy)) {
-    return lb_refuse_version(text, size, "its version function does not return text");
+    return lb_refuse_version(text, size, "it does not report its version as text");
   }
   char* version = copy + strcspn(copy, "0123456789"); /* "v1.2", "thing 1.2 of May", "1.0.8, 13-Jul-2019" */
   version[strcspn(version, " \t\r\n,;")] = 0;
   if (!*version || strlen(version) >= size) {
-    return lb_refuse_version(text, size, "its version function returns a text without a version");
+    return lb_refuse_version(text, size, "the text that it reports has no version");
   }
   memcpy(text, version, strlen(version) + 1);
   return 0;
@@ -52,7 +52,7 @@ static unsigned lb_number_at(const void* numbers, size_t width, size_t index) {
 int lb_read_numbers(const void* numbers, size_t width, size_t count, char* text, size_t size) {
   size_t length = 0;
   if (!lb_os_can_read(numbers, width * count)) {
-    return lb_refuse_version(text, size, "its version function does not return an address");
+    return lb_refuse_version(text, size, "it does not report its version at an address");
   }
   for (size_t index = 0; index < count; index++) {
     int added = snprintf(text + length, size - length, index ? ".%u" : "%u", lb_number_at(numbers, width, index));

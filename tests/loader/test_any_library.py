@@ -234,11 +234,11 @@ def test_compatible_says_which_later_versions_are_bound(latebind, tmp_path, comp
 @pytest.mark.parametrize(
     ("form", "code", "says"),
     [
-        ("text", "int thing_version(void) { return 123456; }", "does not return text"),
-        ("text", "const char* thing_version(void) { return 0; }", "does not return text"),
-        ("text", 'const char* thing_version(void) { return "none"; }', "returns a text without a version"),
-        ("variable", "long thing_version = 7;", "does not return text"),
-        ("structure", "long thing_version(void) { return 77; }", "does not return an address"),
+        ("text", "int thing_version(void) { return 123456; }", "it does not report its version as text"),
+        ("text", "const char* thing_version(void) { return 0; }", "it does not report its version as text"),
+        ("text", 'const char* thing_version(void) { return "none"; }', "the text that it reports has no version"),
+        ("variable", "long thing_version = 7;", "it does not report its version as text"),
+        ("structure", "long thing_version(void) { return 77; }", "it does not report its version at an address"),
     ],
 )
 def test_an_entry_of_another_kind_is_an_error_and_no_crash(latebind, tmp_path, form, code, says):
@@ -247,7 +247,7 @@ def test_an_entry_of_another_kind_is_an_error_and_no_crash(latebind, tmp_path, f
     number, _, message = run_with(program, build_library(tmp_path, code, (3, 2, 1)))
 
     assert number == -1
-    assert f"cannot be used: its version function {says}; version 3.1 or newer" in message
+    assert f"cannot be used: {says}; version 3.1 or newer" in message
 
 
 OWN = "int {name}_version(void) {{ return 1; }}"

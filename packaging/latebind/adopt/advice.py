@@ -48,7 +48,7 @@ _LACKS = (
 )
 _SHOWS = (
     "where it is missing, a function returns the value that its stub has for that, or ends the process; "
-    f"a program can ask first, and show what to install: {DOCS}/howto/stub.md#show-the-message"
+    f"a program can ask before its first call, and show what to install: {DOCS}/howto/stub.md#show-the-message"
 )
 _ENDS = (
     "where the library is missing, the module ends Python at a function for which the stub has no value, unless "
