@@ -229,6 +229,11 @@ static char* lb_make_advice(const lb_record* record, const lb_attempt* telling) 
   return is_damaged && advice ? lb_repair(advice) : advice;
 }
 
+/* A file that this user may not read: another package of it, or naming it, changes nothing. */
+static int lb_is_denied(const lb_attempt* attempt) {
+  return attempt && attempt->outcome == LB_OUTCOME_REFUSED && strcmp(attempt->detail, "permission denied") == 0;
+}
+
 /* A place that others may change. */
 static int lb_add_permission(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
   if (!attempt || attempt->outcome != LB_OUTCOME_REFUSED || lb_is_explicit(attempt) || record->raised) return 0;
@@ -280,6 +285,10 @@ static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt
   if (record->raised) { /* then naming the file in the variable would not help */
     lb_add_command(text, advice);
     lb_text_add(text, " (This process has more rights than its user: environment variables are ignored.)");
+    return;
+  }
+  if (lb_is_denied(attempt)) {
+    lb_text_add(text, " Correct its permissions, or those of a folder above it.");
     return;
   }
   if (lb_add_permission(text, record, attempt)) {

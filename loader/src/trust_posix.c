@@ -333,7 +333,7 @@ lb_judge* lb_os_find_trusted(const char* own_file) {
   if (is_known) lb_add_party(&judge->trusted, LB_USER, geteuid(), LB_MAY_WRITE, LB_EVERYWHERE);
   char* program = is_elsewhere ? NULL : lb_os_program_file();
   if (own_file) lb_walk(own_file, 0, lb_trust_file, judge);
-  if (program && (!own_file || strcmp(program, own_file))) lb_walk(program, 0, lb_trust_file, judge);
+  if (program && (!own_file || strcmp(program, own_file) != 0)) lb_walk(program, 0, lb_trust_file, judge);
   lb_free(program);
   return judge;
 }

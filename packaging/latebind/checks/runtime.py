@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -323,10 +324,8 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
         )
     if runtime.stub is None:  # described for the audit alone
         return f", and link a stub instead, for which you describe more of it: {DOCS}/howto/stub.md"
-    return (
-        f", and link its stub instead (latebind stub {runtime.stub_argument} --output stubs), or open it at run time "
-        "with lb_bind()."
-    )
+    command = f"latebind stub {shlex.quote(runtime.stub_argument)} --output stubs"
+    return f", and link its stub instead ({command}), or open it at run time with lb_bind()."
 
 
 def _is_named(name: str, file: File, runtime: RuntimePreset) -> bool:

@@ -222,7 +222,8 @@ class DescribedStub(Table, frozen=True):
             ge=0,
             le=4096,
             description='How long a text is at most that a function with the failure "message" returns, since callers '
-            "copy it, in characters. Instead of a longer message it returns: TITLE is not available.",
+            "copy it, in characters. Instead of a longer message it returns: TITLE is not available: "
+            "LATEBIND_ON_MISSING=print, or what fits of that.",
         ),
     ] = LONGEST_TEXT
 
