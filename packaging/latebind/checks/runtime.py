@@ -324,8 +324,11 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
         )
     if runtime.stub is None:  # described for the audit alone
         return f", and link a stub instead, for which you describe more of it: {DOCS}/howto/stub.md"
-    command = f"latebind stub {shlex.quote(runtime.stub_argument)} --output stubs"
-    return f", and link its stub instead ({command}), or open it at run time with lb_bind()."
+    described = shlex.quote(runtime.stub_argument)
+    return (
+        f", and link its stub instead (latebind stub {described} --output stubs), or open it at run time "
+        "with lb_bind()."
+    )
 
 
 def _is_named(name: str, file: File, runtime: RuntimePreset) -> bool:
