@@ -282,10 +282,6 @@ static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt
     lb_add_command(text, advice);
     return;
   }
-  if (needs_another) {
-    lb_text_add(text, " Install what it needs."); /* its own package may be there already */
-    return;
-  }
   if (record->raised) { /* then naming the file in the variable would not help */
     lb_add_command(text, advice);
     lb_text_add(text, " (This process has more rights than its user: environment variables are ignored.)");

@@ -225,7 +225,6 @@ def test_a_dependency_that_the_systems_candidate_misses_is_told(programs, tmp_pa
     answer = programs.probe(environment={"LD_LIBRARY_PATH": str(tmp_path)})
     assert answer["outcome"] == "missing-dependency"
     assert "libgone.so" in answer["report"]["message"]
-    assert answer["report"]["message"].endswith(". Install what it needs.")  # whose own package may be there
 
 
 NOBODY = 65534
