@@ -157,7 +157,7 @@ if(CMAKE_SYSTEM_NAME MATCHES "^(Linux|Darwin|Windows)$")
     list(TRANSFORM _latebind_tables REPLACE "/.*" "")
     list(APPEND _latebind_stubs ${_latebind_tables})
   endif()
-  if(LATEBIND_SINGLE) # a stub as one file: stub/CMakeLists.txt
+  if(LATEBIND_SINGLE AND NOT MSVC) # stub/CMakeLists.txt then has another target, of that file alone
     set(_latebind_stubs "")
   endif()
   foreach(_latebind_stub IN LISTS _latebind_stubs)

@@ -229,9 +229,8 @@ static char* lb_make_advice(const lb_record* record, const lb_attempt* telling) 
   return is_damaged && advice ? lb_repair(advice) : advice;
 }
 
-/* A file that this user may not read: another package of it, or naming it, changes nothing. */
 static int lb_is_denied(const lb_attempt* attempt) {
-  return attempt && attempt->outcome == LB_OUTCOME_REFUSED && strcmp(attempt->detail, "permission denied") == 0;
+  return attempt && attempt->outcome == LB_OUTCOME_REFUSED && strcmp(attempt->detail, LB_DENIED) == 0;
 }
 
 /* A place that others may change. */

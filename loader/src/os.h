@@ -63,6 +63,9 @@ typedef enum lb_place {
   LB_PLACE_BUSY       /* it could not be looked at now, for a reason that passes */
 } lb_place;
 
+/* The words for LB_PLACE_REFUSED: more of the file's package, or its name, helps nobody who may not read it. */
+#define LB_DENIED "permission denied"
+
 /* What became of a candidate in a place that is no file. */
 lb_outcome lb_outcome_of(lb_place place);
 

@@ -244,7 +244,7 @@ static const struct {
     {ERROR_BAD_NETPATH, LB_PLACE_ABSENT, "no such drive or server"},
     {ERROR_BAD_NET_NAME, LB_PLACE_ABSENT, "no such drive or server"},
     {ERROR_NOT_READY, LB_PLACE_ABSENT, "no such drive or server"},
-    {ERROR_ACCESS_DENIED, LB_PLACE_REFUSED, "permission denied"},
+    {ERROR_ACCESS_DENIED, LB_PLACE_REFUSED, LB_DENIED},
     {ERROR_SHARING_VIOLATION, LB_PLACE_BUSY, "another program has it open"},
     {ERROR_TOO_MANY_OPEN_FILES, LB_PLACE_BUSY, "too many open files in this process"},
     {ERROR_NOT_ENOUGH_MEMORY, LB_PLACE_BUSY, "out of memory"},

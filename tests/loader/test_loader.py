@@ -260,6 +260,16 @@ def test_what_may_not_be_read_is_refused(programs, unprivileged_probe, kind):
     assert f"{path} may not be opened: permission denied" in answer["report"]["message"]
 
 
+def test_a_file_beside_the_program_that_may_not_be_read_is_no_matter_of_trust_or_of_its_package(
+    programs, unprivileged_probe
+):
+    folder, run = unprivileged_probe
+    pathlib.Path(place(programs, "good", folder)).chmod(0)
+    answer = run()
+    assert answer["outcome"] == "refused"
+    assert answer["report"]["message"].endswith(". Correct its permissions, or those of a folder above it.")
+
+
 # ---- images that are loaded already ----
 
 

@@ -324,14 +324,7 @@ LACKS = "ONNX Runtime was not found in "
         ("plain", (), {"LATEBIND_ON_MISSING": "print"}, -signal.SIGABRT, "", 1),
         ("catching", (), {}, 0, "-1\n", 0),
         ("catching", ("prints", "call", "call"), {}, 0, "-1\n", 1),  # once for one message
-        (
-            "catching",
-            ("prints", "twice"),
-            {"LATEBIND_ON_MISSING": "print"},
-            0,
-            "-1\n",
-            2,
-        ),  # the first handler, and as asked
+        ("catching", ("prints", "twice"), {"LATEBIND_ON_MISSING": "print"}, 0, "-1\n", 2),  # by the first, and as asked
         ("catching", ("asks", "call"), {"LATEBIND_ON_MISSING": "print"}, 0, "not available\n", 0),
         ("catching", ("call",), {"LATEBIND_ON_MISSING": "print"}, 0, "-1\n", 1),
         ("catching", (), {"LATEBIND_ON_MISSING": "abort"}, 0, "-1\n", 0),  # only printing can be asked for

@@ -65,7 +65,10 @@ def make_stubs(runtimes: Iterable[RuntimePreset], folder: Path) -> Path:
 
 
 def list_unserved(product: Product) -> Iterator[str]:
-    """A line on what each library needs besides its stub: a header for variables, an option for weak functions."""
+    """A line on what each library needs besides its stub: a header for variables, an option for weak functions.
+
+    Raises LatebindError for a description of which no stub can be made.
+    """
     page = f"{DOCS}/howto/stub.md#what-cannot-be-bound-late"
     for runtime in product.runtimes:
         with suppress(NotRun):  # a header, and no zig to read it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -12,6 +13,13 @@ from pathlib import Path
 def which(name: str, *, path: str | None = None) -> Path | None:
     """The program of that name or path, or None, as which_all() finds it."""
     return next(which_all(name, path=path), None)
+
+
+def list_packaged(package: str, program: str) -> Iterator[Path]:
+    """Where this Python's package of that name would have a program, such as `data/bin/cmake`."""
+    spec = importlib.util.find_spec(package)
+    folders = (spec.submodule_search_locations if spec else None) or ()
+    return (Path(folder) / (f"{program}.exe" if sys.platform == "win32" else program) for folder in folders)
 
 
 def which_all(name: str, *, path: str | None = None) -> Iterator[Path]:

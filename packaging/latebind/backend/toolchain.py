@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 import sysconfig
@@ -13,7 +12,7 @@ from typing import Protocol
 
 from latebind.backend.errors import BuildError, InputError, NotRun, ToolError
 from latebind.backend.host import can_compile, find_host
-from latebind.backend.programs import which_all
+from latebind.backend.programs import list_packaged, which_all
 from latebind.backend.run import run
 from latebind.backend.targets import Target
 from latebind.backend.zig import ZIG_REQUIREMENT, find_zig, zig_toolchain
@@ -112,10 +111,9 @@ def program(name: str) -> Path | None:
     CMake's wheel puts a script next to Python that starts Python, which starts CMake. In the isolated build of an
     installer, such scripts of the wheels outside cannot import their package.
     """
-    file, scripts = f"{name}.exe" if sys.platform == "win32" else name, Path(sys.executable).parent
-    spec = importlib.util.find_spec(name) if Path(sysconfig.get_path("scripts")) == scripts else None
-    inside = (Path(folder) / "data/bin" / file for folder in (spec and spec.submodule_search_locations) or ())
-    candidates = (*inside, scripts / file, *which_all(name))
+    scripts = Path(sys.executable).parent
+    inside = list_packaged(name, f"data/bin/{name}") if Path(sysconfig.get_path("scripts")) == scripts else ()
+    candidates = (*inside, scripts / (f"{name}.exe" if sys.platform == "win32" else name), *which_all(name))
     return next((path for path in dict.fromkeys(candidates) if path.is_file() and _starts(path)), None)
 
 

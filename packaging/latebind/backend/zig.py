@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import sys
@@ -20,7 +19,7 @@ from latebind.backend.fill import fill
 from latebind.backend.host import compiler_version, has_cxx, launchers, own_targets, steers
 from latebind.backend.indirect import complete_indirect_symbols
 from latebind.backend.notes import NOTES, duration
-from latebind.backend.programs import which
+from latebind.backend.programs import list_packaged, which
 from latebind.backend.run import run
 from latebind.backend.targets import Target, zig_triple
 
@@ -40,13 +39,7 @@ _WORTH_ANNOUNCING = 30
 
 def find_zig() -> Path | None:
     """zig from the `ziglang` distribution, else from PATH; None without either."""
-    spec = importlib.util.find_spec("ziglang")
-    if spec is not None and spec.submodule_search_locations:
-        for folder in spec.submodule_search_locations:
-            zig = Path(folder) / ("zig.exe" if sys.platform == "win32" else "zig")
-            if zig.is_file():
-                return zig
-    return which("zig")
+    return next((zig for zig in list_packaged("ziglang", "zig") if zig.is_file()), None) or which("zig")
 
 
 def zig_toolchain(target: Target) -> Toolchain:
