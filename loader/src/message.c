@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "os.h"
 
 /* More folders than this are counted, not named; the report lists them all. */
 enum { LB_PLACES_NAMED = 3 };
