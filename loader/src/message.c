@@ -205,7 +205,7 @@ char* lb_advice_for(const char* advice, lb_version named, lb_version minimum) {
 static int lb_is_damaged(const lb_attempt* attempt) {
   if (!attempt || lb_is_explicit(attempt)) return 0;
   return attempt->outcome == LB_OUTCOME_INCOMPLETE || attempt->outcome == LB_OUTCOME_NOT_A_LIBRARY ||
-         attempt->outcome == LB_OUTCOME_WRONG_ARCHITECTURE;
+         attempt->outcome == LB_OUTCOME_WRONG_ARCHITECTURE || attempt->outcome == LB_OUTCOME_MISSING_DEPENDENCY;
 }
 
 /* Takes a command that installs; gives one that repairs. The caller frees; NULL when out of memory. */
@@ -285,6 +285,12 @@ static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt
   if (record->raised) { /* then naming the file in the variable would not help */
     lb_add_command(text, advice);
     lb_text_add(text, " (This process has more rights than its user: environment variables are ignored.)");
+    return;
+  }
+  if (needs_another) { /* its own package is there, what it needs may belong to another one */
+    lb_text_add(text, " Install what it needs");
+    if (advice && *advice) lb_text_add(text, "; what belongs to its own package comes back with: ");
+    lb_text_add(text, advice ? advice : "");
     return;
   }
   if (lb_is_denied(attempt)) {

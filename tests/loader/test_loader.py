@@ -224,7 +224,9 @@ def test_a_dependency_that_the_systems_candidate_misses_is_told(programs, tmp_pa
     place(programs, "needs_gone", tmp_path)
     answer = programs.probe(environment={"LD_LIBRARY_PATH": str(tmp_path)})
     assert answer["outcome"] == "missing-dependency"
-    assert "libgone.so" in answer["report"]["message"]
+    message = answer["report"]["message"]
+    assert "libgone.so" in message
+    assert "Install what it needs; what belongs to its own package comes back with: " in message
 
 
 NOBODY = 65534
