@@ -118,11 +118,11 @@ endfunction()
 # which binds the runtime at the first call of one. It is built only where it is used. That of ONNX Runtime is always
 # there; `latebind stub` makes those of others, from tables below LATEBIND_DESCRIBED.
 function(latebind_add_stub runtime)
-  set(stub_sources stub_bind stub_record neighbours trampolines)
+  set(stub_sources stub_bind stub_record neighbours)
   if(runtime STREQUAL "onnxruntime")
-    list(APPEND stub_sources ort_stub ort_tables ort_status ort_exports)
+    list(APPEND stub_sources ort_stub ort_tables ort_status ort_exports trampolines)
   else()
-    list(APPEND stub_sources functions_stub)
+    list(APPEND stub_sources functions_stub trampolines)
   endif()
   list(TRANSFORM stub_sources PREPEND "${LATEBIND_LOADER_DIR}/src/")
   list(TRANSFORM stub_sources APPEND ".c")
@@ -157,7 +157,7 @@ if(CMAKE_SYSTEM_NAME MATCHES "^(Linux|Darwin|Windows)$")
     list(TRANSFORM _latebind_tables REPLACE "/.*" "")
     list(APPEND _latebind_stubs ${_latebind_tables})
   endif()
-  if(LATEBIND_SINGLE AND NOT MSVC) # stub/CMakeLists.txt then has another target, of that file alone
+  if(LATEBIND_OWN AND NOT MSVC) # stub/CMakeLists.txt then has another target
     set(_latebind_stubs "")
   endif()
   foreach(_latebind_stub IN LISTS _latebind_stubs)

@@ -176,3 +176,27 @@ def test_a_built_module_is_staged_whatever_its_builder_calls_it(latebind, tmp_pa
     run_checked("cc", "-shared", "-fPIC", *sources, "-o", tmp_path / name, "-ldl", "-pthread")
     assert_success(latebind("-C", tmp_path, "stage", "--import", tmp_path / name, "--target", "linux-x64"))
     assert [path.name for path in (tmp_path / "stage").rglob(name)] == [name]
+
+
+def test_an_addon_that_uses_a_variable_is_told_that_it_does_not_load_yet(latebind, project, tmp_path):
+    """A shared library may leave symbols undefined, so that it builds with the stub, without the header."""
+    with (tmp_path / "p.c").open("a") as library:
+        library.write("const int Pa_level = 7;\n")
+    file = project / "lib/libportaudio.so.2"
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{file.name}", tmp_path / "p.c", "-o", file)
+    (project / "addon.c").write_text(
+        ADDON.replace("Pa_GetVersion(),", "Pa_GetVersion() + Pa_level,").replace(
+            "int Pa_GetVersion(void);", "int Pa_GetVersion(void);\nextern const int Pa_level;\n"
+        )
+    )
+    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lportaudio", "-lpthread", "-ldl"]'))
+    (tmp_path / "sound.toml").write_text(
+        'name = "sound"\ntitle = "Sound"\nentry = "Pa_GetVersion"\nversion = "integer"\nscale = [65536, 256, 1]\n'
+        'minimum = "19.0"\nbuilt = "19.7"\nfiles.linux = ["libportaudio.so.2"]\nadvice = "make"\n'
+        f'[stub]\nfunctions = ["{file}"]\nlibrary = "portaudio"\n'
+    )
+    env = {"LIBRARY_PATH": str(project / "lib")}
+    command = ("adopt", "--preset", tmp_path / "sound.toml")
+    lines = assert_success(latebind(*command, project, env=env)).splitlines()
+    assert "tried: addon.node binds Sound late; it loads once the header of variables is included" in lines
+    assert any(line.startswith("first include latebind/sound_variables.h ") and "Pa_level" in line for line in lines)

@@ -1,14 +1,15 @@
-"""The objects of a stub's functions, copied from one that the compiler wrote, as LIEF reads them."""
+"""The objects of a stub for Linux, copied from those that the compiler wrote, as LIEF and ar read them."""
 
-import json
 import struct
+import subprocess
 
 import lief
 import pytest
 
-from latebind.backend.members import FAILURES, NAMES, Part, Row, write_members
+from latebind.backend.members import FAILURES, Object, Part, Row, add_members, describe_names, rename
+from latebind.backend.stub import COMMON, PART
 from latebind.config.runtime import RuntimeUse
-from latebind.native.amalgamation import part_source
+from latebind.native.amalgamation import stub_sources
 from latebind.native.stublibrary import stub_source
 from latebind.system.resources import folder as resource
 from tests.support.needs import zig
@@ -19,25 +20,32 @@ ROWS = "lb_in_litert_parts"
 TARGETS = ("linux-x64", "linux-arm64", "linux-arm", "linux-riscv64")
 
 
+OPTIONS = ["-std=c99", "-Wall", "-Wno-unused-const-variable", "-Werror", "-fPIC", "-fvisibility=hidden", "-g0", "-Os"]
+
+
 @pytest.fixture(scope="module", params=TARGETS)
-def part(request, tmp_path_factory):
-    """The object of one function of LiteRT's stub."""
-    folder = tmp_path_factory.mktemp("part")
+def objects(request, tmp_path_factory):
+    """A folder with the objects of LiteRT's stub: what all stubs have, and one function."""
+    folder = tmp_path_factory.mktemp(f"{request.param}_")
     source, _ = stub_source(RuntimeUse(preset="litert", minimum="2.0", drop_in=True), folder)
-    (folder / "part.c").write_text(part_source(resource("loader"), source))
-    options = [
-        "-std=c99",
-        "-Wall",
-        "-Wno-unused-const-variable",
-        "-Werror",
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-g0",
-        "-Os",
-        "-DLATEBIND_PARTS",
-    ]
-    run_checked(*zig(request.param), *options, "-c", folder / "part.c", "-o", folder / "part.o")
-    return folder / "part.o"
+    texts = stub_sources(resource("loader"), source)
+    for name, options in ((COMMON, ()), (PART, ["-DLATEBIND_PARTS"])):
+        (folder / name).write_text(texts[name])
+        target = (folder / name).with_suffix(".o")
+        run_checked(*zig(request.param), *OPTIONS, *options, "-c", folder / name, "-o", target)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def part(objects):
+    """The object of one function of LiteRT's stub."""
+    return objects / "part.o"
+
+
+@pytest.fixture(scope="module")
+def common(objects):
+    """The object of what all stubs have."""
+    return objects / "common.o"
 
 
 def read(data):
@@ -70,15 +78,37 @@ def test_a_copy_has_the_name_and_the_row_of_its_function_and_all_else_as_it_was(
     assert struct.unpack_from("<4I", row, 3 * size) == (FAILURES.index(ROW.failure), *ROW.since)
 
 
-def test_there_is_a_file_for_each_function_in_order(part, tmp_path):
-    rows = tmp_path / "rows.json"
-    rows.write_text(json.dumps([["b", "ABORT", 0, [1, 0, 0]], ["a", "NUMBER", 4, [0, 0, 0]]]))
-    write_members(part, rows, tmp_path / "made")
+def test_what_all_stubs_have_gets_the_names_of_one_and_is_otherwise_as_it_was(common):
+    before, named = read(common.read_bytes())
+    after, renamed = read(Object(common.read_bytes()).renamed(lambda name: rename(name, "thing", ["lb_read_text"])))
 
-    listed = (tmp_path / "made" / NAMES).read_text().split("\n")
-    assert listed == [f'"{tmp_path}/made/0.o"', f'"{tmp_path}/made/1.o"', ""]
-    for number, name in enumerate("ba"):
-        assert name in read((tmp_path / "made" / f"{number}.o").read_bytes())[1]
+    own = {name for name in named if name.startswith("lb_")}
+    assert {"lb_stub_bind", "lb_read_text", "lb_allocate"} <= own
+    assert renamed.keys() == named.keys() - own | {
+        "lb_thing_read_text" if name == "lb_read_text" else f"lb_in_thing_{name.removeprefix('lb_')}" for name in own
+    }
+    for name, symbol in named.items():
+        copied = renamed[rename(name, "thing", ["lb_read_text"])]
+        assert (copied.value, copied.size, copied.shndx) == (symbol.value, symbol.size, symbol.shndx), name
+    assert contents(after) == contents(before)
+
+
+def test_ar_and_a_linker_find_each_object_in_the_library(common, part, tmp_path):
+    library, compiler = tmp_path / "libthing.a", zig(common.parent.name.split("_")[0])
+    zig_program = compiler[0]
+    (tmp_path / "first.c").write_text("int first(void) { return 1; }\n")
+    run_checked(*compiler, "-fPIC", "-c", "first.c", "-o", "first.o", cwd=tmp_path)
+    run_checked(zig_program, "ar", "rcs", library, tmp_path / "first.o")
+    (tmp_path / "names.json").write_text(describe_names("thing", [], [ROW, Row("b", "ABORT", 0, (1, 0, 0))]))
+    add_members(library, tmp_path / "names.json", common, part)
+    run_checked(zig_program, "ranlib", "-D", library)
+
+    listed = subprocess.run([zig_program, "ar", "t", library], capture_output=True, text=True, check=True).stdout
+    assert listed.split() == ["first.o", "0.o", "1.o", "2.o"]
+    link = [*compiler, "-g", "-shared", "-nostdlib", "-fPIC", library, "-o", "made.so"]
+    for name in ("first", "lb_in_thing_allocate", "thing_open", "b"):
+        run_checked(*link, f"-Wl,-u,{name}", cwd=tmp_path)
+        assert name in read((tmp_path / "made.so").read_bytes())[1]
 
 
 def test_another_file_is_refused(tmp_path):

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from latebind.adopt.ownbuild import copy_project, first_error
-from latebind.adopt.product import judge_trial, list_stub_commands, read_product
-from latebind.adopt.stubs import enter, list_unserved, make_stubs
+from latebind.adopt.product import list_stub_commands, read_product
+from latebind.adopt.stubs import enter, judge_trial, list_unserved, make_stubs
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid, target
 from latebind.errors import BuildError
@@ -32,8 +32,9 @@ _LIMIT = 1800.0
 _FROM_SOURCE = {"npm_config_build_from_source": "true"}
 """prebuild-install, node-pre-gyp and node-gyp-build then take no file that somebody built before."""
 _ELSEWHERE = (
-    "these are the files that you build: where npm compiles the add-on on a user's machine, it links the library "
-    f"again, unless the package has the stub's C file: {DOCS}/howto/other-builds.md#the-stub-as-one-c-file"
+    "these are the files that you build: where npm compiles the add-on on a user's machine, it has no stub, nor the "
+    "stub's headers, unless the package has them: as a C file, "
+    f"{DOCS}/howto/other-builds.md#the-stub-as-one-c-file"
 )
 _HEADERS = "const c = process.config.variables; console.log(c.node_prefix || '')"
 

@@ -43,6 +43,7 @@ _NO_RUNTIME = "links and contains no library that latebind knows"
 _OWN = (f"for another library, describe it, and name the description, too (--preset FILE.toml): {DOCS}/howto/stub.md",)
 _LACKS = (
     "those that are functions of {title}: list the library itself as functions of the stub, instead of its header; "
+    "those of a library that it loads: link that, too; "
     f"those that are variables: include the header of variables in the files that use them: {DOCS}/howto/stub.md"
     "#what-cannot-be-bound-late"
 )
@@ -150,8 +151,12 @@ def _describe_product(product: Product, name: str, described: tuple[RuntimePrese
     """What is known of a package for which nothing is planned."""
     bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
     lines = [*product.describe(), *product.list_late()]
-    if bound and product.undefined:
+    variables = product.list_missing_variables()
+    if bound and (product.undefined or variables):
         lines += [f"{product.name_file(finding)}: {finding.message}" for finding in product.undefined]
+        told = {name for finding in product.undefined for name in finding.names}
+        if more := [name for name in variables if name not in told]:
+            lines.append(f"{name}: does not load, because nothing defines {', '.join(more)}")
         titles = [title for title in bound if title not in {runtime.title for runtime in presets().values()}]
         return Adoption(lines=tuple(lines), ends=(_LACKS.format(title=" or ".join(titles)),) if titles else ())
     operators = describe_operators(product)

@@ -18,8 +18,7 @@ from latebind.config.file import load_described
 from latebind.errors import LatebindError
 from latebind.native.stublibrary import stub_source
 from latebind.tables.hosts import OPERATORS_ENTRY
-from latebind.tables.presets import library_files, presets
-from latebind.text import DOCS
+from latebind.tables.presets import SYSTEMS, library_files, presets
 from loadcheck.api import Choice, audit_paths, fits_any, requirement_rows
 from loadcheck.facts import LOADER_FOLDERS, find_kind, is_glibc, kind_of, platforms, read_package
 
@@ -75,7 +74,9 @@ class Product:
             if not file.name.endswith((".o", ".obj"))
             for title in (*(runtime.title for runtime in self._list_bound(file)), *self._list_others(file))
         )
-        return (f"{name}: binds {title} late, at the first call" for name, title in dict.fromkeys(bound))
+        lacks = self.undefined or self.list_missing_variables()
+        when = "but what is named below is missing" if lacks else "at the first call"
+        return (f"{name}: binds {title} late, {when}" for name, title in dict.fromkeys(bound))
 
     @property
     def has_module(self) -> bool:
@@ -192,11 +193,17 @@ class Product:
 
     def list_lacking(self) -> Iterator[str]:
         """The functions that nothing defines; a header gives the stub's programs its variables."""
+        variables = self.list_missing_variables()
+        return (name for finding in self.undefined for name in finding.names if name not in variables)
+
+    def list_missing_variables(self) -> tuple[str, ...]:
+        """The variables of libraries bound late that it uses: it does not load before a header gives them."""
+        imported = {one.name for _, image in self.contents.images for one in image.imports}
         variables: set[str] = set()
-        for runtime in self.bound if self.undefined else ():
+        for runtime in self.bound:
             with suppress(LatebindError):
                 variables.update(self.list_unserved(runtime)[0])
-        return (name for finding in self.undefined for name in finding.names if name not in variables)
+        return tuple(sorted(variables & imported))
 
 
 @cache
@@ -206,12 +213,25 @@ def _read_functions(file: Path) -> FunctionTable | None:
     return source.table
 
 
+def _list_known(described: tuple[RuntimePreset, ...]) -> tuple[RuntimePreset, ...]:
+    """Those to look for: the user's descriptions, and latebind's own of other libraries."""
+    names = {runtime.name for runtime in described}
+    files = {file for runtime in described for system in SYSTEMS for file in runtime.list_files(system)}
+    own = {**presets(), **libraries()}
+    others = (
+        runtime
+        for name, runtime in own.items()
+        if name not in names and not any(files.intersection(runtime.list_files(system)) for system in SYSTEMS)
+    )
+    return (*others, *described)
+
+
 def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product:
     """Read a package, a folder or a library. Raises InputError for anything else.
 
     It is looked for all runtimes and libraries that latebind knows, and for those that the user describes.
     """
-    known = tuple({**presets(), **libraries(), **{runtime.name: runtime for runtime in described}}.values())
+    known = _list_known(tuple(described))
     policy = BindingPolicy(runtimes=known, choice=Choice(profile="runtime", select=(*HELD, _UNDEFINED)))
     report = audit_paths([path], policy)
     name = kind_of(path)
@@ -227,24 +247,6 @@ def read_product(path: Path, described: Iterable[RuntimePreset] = ()) -> Product
         undefined=tuple(finding for finding in report.findings if finding.code == _UNDEFINED and not finding.cause),
         known=known,
     )
-
-
-def judge_trial(products: Mapping[str, Product], before: Iterable[Product] = ()) -> tuple[bool, tuple[str, ...]]:
-    """Whether all that was built with stubs binds late and lacks no function, and a line on each, by its name.
-
-    What lacked functions `before`, lacks them anyway.
-    """
-    linking = tuple(f"left: {line}" for product in products.values() for line in product.describe())
-    anyway = {name for product in before for name in product.list_lacking()}
-    if lacking := sorted({name for product in products.values() for name in product.list_lacking()} - anyway):
-        text = f"the stub lacks {', '.join(lacking)}: list the library itself as functions of the stub, not a header"
-        linking = (*linking, f"left: {text}: {DOCS}/howto/stub.md")
-    late = (
-        f"tried: {name} binds {' and '.join(runtime.title for runtime in product.bound)} late"
-        for name, product in products.items()
-        if product.bound
-    )
-    return not linking, linking or tuple(late)
 
 
 def list_stub_commands(runtimes: Iterable[RuntimePreset]) -> str:

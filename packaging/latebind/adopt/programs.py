@@ -8,8 +8,8 @@ from pathlib import Path
 
 from latebind.adopt.configured import LIMIT, Link
 from latebind.adopt.ownbuild import copy_project, first_error
-from latebind.adopt.product import judge_trial, list_stub_commands, read_product
-from latebind.adopt.stubs import make_stubs
+from latebind.adopt.product import list_stub_commands, read_product
+from latebind.adopt.stubs import judge_trial, make_stubs
 from latebind.backend.fileapi import list_targets, request_replies
 from latebind.backend.toolchain import require
 from latebind.native.stubplaces import set_places

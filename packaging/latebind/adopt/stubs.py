@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.adopt.ownbuild import build_plainly, copy_project, first_error
-from latebind.adopt.product import judge_trial, list_stub_commands, read_product
+from latebind.adopt.product import list_stub_commands, read_product
 from latebind.backend.targets import host_rid, target
 from latebind.errors import BuildError, NotRun
 from latebind.native.stubplaces import set_places
@@ -18,7 +18,7 @@ from latebind.system.run import run
 from latebind.text import DOCS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from latebind.adopt.ownbuild import Backend
     from latebind.adopt.product import Product
@@ -38,6 +38,17 @@ library, *sought = sys.argv[1:]
 sought = [name for name in sought if not is_loaded(name)]
 ctypes.CDLL(library)
 print(*filter(is_loaded, sought), sep="\\n")
+"""
+
+_DEFINE = """
+import ctypes, os, sys
+class Info(ctypes.Structure):
+    _fields_ = [("file", ctypes.c_char_p), *((name, ctypes.c_void_p) for name in ("base", "symbol", "at"))]
+library, *names = sys.argv[1:]
+handle, info = ctypes.CDLL(library), Info()
+for name in names:
+    if hasattr(handle, name) and ctypes.CDLL(None).dladdr(getattr(handle, name), ctypes.byref(info)):
+        print(name, os.path.basename(os.fsdecode(info.file)))
 """
 
 
@@ -76,7 +87,7 @@ def list_unserved(product: Product) -> Iterator[str]:
             if variables:
                 header = f"latebind/{runtime.name}_variables.h after the library's header"
                 text = f"first include {header} where {', '.join(variables)} is used, in configure's own tests, too"
-                yield f"{text}; initializers of static objects and inline functions of that header cannot: {page}"
+                yield f"{text}; it doesn't serve that header's inline functions and static initializers: {page}"
             if weak:
                 option = f"-Wl,-u,{',-u,'.join(weak)}"
                 yield f'then: export LDFLAGS="$LDFLAGS {option}" CGO_LDFLAGS={option}  # these are weak: {page}'
@@ -102,6 +113,49 @@ def _find_brought(library: str, sought: tuple[str, ...]) -> tuple[str, ...]:
     """Which of these libraries are loaded with another; none where this machine doesn't find that."""
     ended = run([sys.executable, "-I", "-c", _OPEN, library, *sought], timeout=_OPEN_LIMIT, check=False)
     return () if ended.returncode else tuple(ended.output.split())
+
+
+def judge_trial(products: Mapping[str, Product], before: Iterable[Product] = ()) -> tuple[bool, tuple[str, ...]]:
+    """Whether all that was built with stubs binds late and lacks no function, and a line on each, by its name.
+
+    What lacked functions `before`, lacks them anyway.
+    """
+    linking = tuple(f"left: {line}" for product in products.values() for line in product.describe())
+    anyway = {name for product in before for name in product.list_lacking()}
+    lacking = {name for product in products.values() for name in product.list_lacking()} - anyway
+    runtimes = {runtime.name: runtime for product in products.values() for runtime in product.bound}
+    elsewhere = _find_elsewhere(lacking, runtimes.values())
+    if own := sorted(lacking - elsewhere.keys()):
+        text = f"the stub lacks {', '.join(own)}: list the library itself as functions of the stub, not a header"
+        linking = (*linking, f"left: {text}: {DOCS}/howto/stub.md")
+    late = (_describe_bound(name, product) for name, product in products.items() if product.bound)
+    more = (
+        f"then link {library}, too, which has {', '.join(name for name in elsewhere if elsewhere[name] == library)}"
+        for library in sorted({*elsewhere.values()})
+    )
+    return not linking, linking or (*late, *more)
+
+
+def _describe_bound(name: str, product: Product) -> str:
+    text = f"tried: {name} binds {' and '.join(runtime.title for runtime in product.bound)} late"
+    return f"{text}; it loads once the header of variables is included" if product.list_missing_variables() else text
+
+
+def _find_elsewhere(names: Iterable[str], runtimes: Iterable[RuntimePreset]) -> dict[str, str]:
+    """Of functions that stubs lack, those that another library has, which comes with theirs: its file, by the function.
+
+    This machine's loader is asked, as list_brought() asks it.
+    """
+    sought, found = sorted(names), dict[str, str]()
+    if not sought or target(host_rid()).system != "linux":
+        return found
+    for runtime in runtimes:
+        own = [name for name in runtime.list_files("linux") if "*" not in name]
+        for library in own:
+            ended = run([sys.executable, "-I", "-c", _DEFINE, library, *sought], timeout=_OPEN_LIMIT, check=False)
+            pairs = (line.split() for line in ended.output.splitlines() if not ended.returncode)
+            found.update({name: file for name, file in pairs if file not in own})
+    return found
 
 
 def try_stubs(

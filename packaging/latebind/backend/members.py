@@ -1,22 +1,27 @@
-"""Writes the objects of a stub's functions, one for each, as copies of the one that the compiler made of stub_part.c.
+"""Adds objects to the library of a stub for Linux: copies of those that the compiler made once, with other names.
 
-A linker takes from an archive the objects that a program asks for: functions that it doesn't call cost nothing, and one
-that it defines itself is its own. CMake runs this file: members.py PART ROWS FOLDER. Source: elf.h of glibc.
+One is the code that all stubs have in common, whose names become the stub's own. The others are its functions, each a
+copy of stub_part.c's object: a linker takes from an archive the objects that a program asks for, so functions that it
+doesn't call cost nothing, and one that it defines itself is its own. CMake runs this file, and ranlib after it:
+members.py LIBRARY NAMES COMMON [PART]. Sources: elf.h and ar.h of glibc.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 FAILURES = ("NUMBER", "MESSAGE", "NAN", "ABORT")
 """In the order of lb_failure in stub_row.h."""
-NAMES = "names"
-"""The file in the folder that lists the others, as ar takes it."""
+_MEMBER = "{name:<16}{time:<12}{user:<6}{group:<6}{mode:<8}{size:<10}`\n"
+"""What ar_hdr is in an archive."""
+_ARCHIVE, _HEAD_SIZE = b"!<arch>\n", 60
+_OWN = re.compile(r"\Alb_(?=[a-z])")
 _FUNCTION, _NAME, _ROWS = "late_function", ".rodata.late_name", "_parts"
 
 
@@ -27,7 +32,7 @@ class Row(NamedTuple):
     failure: str
     """What it does without the library: one of `FAILURES`."""
     number: int
-    since: tuple[int, int, int]
+    since: Sequence[int]
     """The version that has it."""
 
 
@@ -65,19 +70,48 @@ class _Section(NamedTuple):
     link: int
 
 
-class Part:
-    """The object of stub_part.c. Raises ValueError for any other file."""
+def rename(name: str, runtime: str, public: Collection[str] = ()) -> str:
+    """The name that a runtime's stub has for one of the loader's: its own, since several may be in one program.
+
+    The user calls those that are `public`.
+    """
+    return _OWN.sub(f"lb_{runtime}_" if name in public else f"lb_in_{runtime}_", name, count=1)
+
+
+class Object:
+    """An object that the compiler made. Raises ValueError for any other file."""
 
     def __init__(self, data: bytes) -> None:
         if data[:4] != b"\x7fELF" or data[4] not in _LAYOUTS or data[5] != 1:
             raise ValueError("no ELF file of a little-endian processor")
         self._data, self._layout = data, _LAYOUTS[data[4]]
-        sections = self._read_sections()
-        symbols = _find(sections, ".symtab")
-        self._name, self._rows, self._texts = _find(sections, _NAME), _find(sections, _ROWS), sections[symbols.link]
-        if self._rows.size != self._layout.values_at + self._layout.values.size:
-            raise ValueError("its row has another size")
-        self._symbol_at = self._find_function(symbols)
+        self._sections = self._read_sections()
+        self._symbols = _find(self._sections, ".symtab")
+        self._texts = self._sections[self._symbols.link]
+
+    def _list_symbols(self) -> Iterator[tuple[int, str]]:
+        """Where each symbol is, and its name."""
+        symbols = self._symbols
+        for at in range(symbols.offset, symbols.offset + symbols.size, self._layout.symbol):
+            (name,) = struct.unpack_from("<I", self._data, at)
+            yield at, self._text(self._texts.offset + name)
+
+    def renamed(self, rename: Callable[[str], str]) -> bytes:
+        """It with other names of its symbols. Those before stay in the table of texts, which names sections, too."""
+        copied = bytearray(self._data)
+        texts = bytearray(self._data[self._texts.offset : self._texts.offset + self._texts.size])
+        for at, name in self._list_symbols():
+            if (new := rename(name)) != name:
+                struct.pack_into("<I", copied, at, len(texts))
+                texts += new.encode() + b"\0"
+        self._move(copied, self._texts, texts)
+        return bytes(copied)
+
+    def _move(self, copied: bytearray, section: _Section, content: bytes | bytearray) -> None:
+        """Put another content of a section at the end."""
+        place = section.at + self._layout.offset_at
+        struct.pack_into(f"<2{self._layout.word}", copied, place, len(copied), len(content))
+        copied += content
 
     def _read_sections(self) -> list[_Section]:
         layout = self._layout
@@ -90,12 +124,18 @@ class Part:
     def _text(self, at: int) -> str:
         return self._data[at : self._data.index(b"\0", at)].decode()
 
-    def _find_function(self, symbols: _Section) -> int:
-        for at in range(symbols.offset, symbols.offset + symbols.size, self._layout.symbol):
-            (name,) = struct.unpack_from("<I", self._data, at)
-            if self._text(self._texts.offset + name) == _FUNCTION:
-                return at
-        raise ValueError(f"it has no symbol {_FUNCTION}")
+
+class Part(Object):
+    """The object of stub_part.c. Raises ValueError for any other file."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._name, self._rows = _find(self._sections, _NAME), _find(self._sections, _ROWS)
+        if self._rows.size != self._layout.values_at + self._layout.values.size:
+            raise ValueError("its row has another size")
+        self._symbol_at = next((at for at, name in self._list_symbols() if name == _FUNCTION), 0)
+        if not self._symbol_at:
+            raise ValueError(f"it has no symbol {_FUNCTION}")
 
     def copy(self, row: Row) -> bytes:
         """The object of another function: its name as the symbol and as the row's text, and its row."""
@@ -105,10 +145,8 @@ class Part:
         values = (row.number, FAILURES.index(row.failure), *row.since)
         self._layout.values.pack_into(copied, self._rows.offset + self._layout.values_at, *values)
         struct.pack_into("<I", copied, self._symbol_at, len(texts))
-        for section, content in ((self._texts, texts + name), (self._name, name)):
-            place = section.at + self._layout.offset_at
-            struct.pack_into(f"<2{self._layout.word}", copied, place, len(copied), len(content))
-            copied += content
+        self._move(copied, self._texts, texts + name)
+        self._move(copied, self._name, name)
         return bytes(copied)
 
 
@@ -119,16 +157,33 @@ def _find(sections: list[_Section], ending: str) -> _Section:
     return found[0]
 
 
-def write_members(part: Path, rows: Path, folder: Path) -> None:
-    """Write the object of each function, and the list of them in order, to a folder."""
-    template = Part(part.read_bytes())
-    folder.mkdir(exist_ok=True)
-    files = []
-    for number, (name, failure, value, since) in enumerate(json.loads(rows.read_text("utf-8"))):
-        files.append(folder / f"{number}.o")
-        files[-1].write_bytes(template.copy(Row(name, failure, value, tuple(since))))
-    (folder / NAMES).write_text("".join(f'"{file.as_posix()}"\n' for file in files), "utf-8")
+def add_members(library: Path, names: Path, common: Path, part: Path | None = None) -> None:
+    """Add the objects to a library, which then has no index; `names` is what `describe_names` made."""
+    told = json.loads(names.read_text("utf-8"))
+    objects = [Object(common.read_bytes()).renamed(lambda name: rename(name, told["runtime"], told["public"]))]
+    if part:
+        template = Part(part.read_bytes())
+        objects += (template.copy(Row(*row)) for row in told["functions"])
+    added = [_without_index(library.read_bytes())]
+    for number, data in enumerate(objects):
+        head = _MEMBER.format(name=f"{number}.o/", time=0, user=0, group=0, mode=644, size=len(data))
+        added += [head.encode(), data, b"\n" * (len(data) % 2)]
+    library.write_bytes(b"".join(added))
+
+
+def _without_index(archive: bytes) -> bytes:
+    """LLVM's ranlib leaves an index as it is, and ar writes one."""
+    head = archive[len(_ARCHIVE) :][:_HEAD_SIZE]
+    if not head.startswith(b"/ "):
+        return archive
+    size = int(head[48:58])
+    return _ARCHIVE + archive[len(_ARCHIVE) + _HEAD_SIZE + size + size % 2 :]
+
+
+def describe_names(runtime: str, public: Collection[str], functions: Collection[Row]) -> str:
+    """What `add_members` needs to know of a stub, as JSON."""
+    return json.dumps({"runtime": runtime, "public": sorted(public), "functions": list(functions)})
 
 
 if __name__ == "__main__":
-    write_members(*map(Path, sys.argv[1:4]))
+    add_members(*map(Path, sys.argv[1:]))

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.backend.members import describe_names
+from latebind.backend.stub import COMMON, NAMES, OWN, PART
+
 if TYPE_CHECKING:
     from latebind.native.stublibrary import StubSource
 
@@ -72,6 +75,7 @@ _HIDDEN_END = """\
 #pragma GCC visibility pop
 #endif
 """
+_OF_TABLE = "#define LATEBIND_STUB\n"
 _FIRST = """\
 #if defined(HAVE_CONFIG_H) && defined(__has_include) /* of autotools: headers of gnulib need it first */
 #if __has_include(<config.h>) /* some projects call it otherwise, or have it where this file does not look */
@@ -90,61 +94,85 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     The minimum of the source holds unless the compiler's command line sets another. All names of the loader are the
     stub's own, since several such files, and the loader's, may be in one program.
     """
-    runtime, described_files = source.runtime.name, source.files()
-    every, of_table, by_name = _stub_sources(loader)
-    names = [*every, *(by_name if described_files else of_table)]
-    bodies = [text for name, text in described_files.items() if name.endswith(".c")]
-    of_preset = loader / "src" / f"{runtime}.c"
-    bodies += [
-        path.read_text("utf-8")
-        for path in (of_preset, *(loader / "src" / f"{name}.c" for name in names))
-        if path.exists()
-    ]
+    runtime = source.runtime.name
     head = _head(loader, _STUB.format(title=source.runtime.title))
-    priority = f"LATEBIND_{runtime.upper()}_PRIORITY"
-    floor = _floor(runtime, source.minimum) + f'#ifndef {priority}\n#define {priority} "{source.priority}"\n#endif\n'
-    lines = [_FIRST, floor, "#define LATEBIND_STUB\n" if described_files else ""]
-    own_headers = {name.rpartition("/")[2]: text for name, text in described_files.items() if name.endswith(".h")}
     public = (loader / "include" / "latebind" / "stub.h").read_text("utf-8")
     public = public.replace("LB_DECLARE_STUB(onnxruntime);\n\n", "").replace("openvino", runtime)
     declared = (
         f"\nLB_DECLARE_STUB({runtime});\n{declare_reader(source)}"  # below the guard, for the headers of several stubs
     )
-    text = "\n".join([*lines, *_join_sources(loader, bodies, own_headers=own_headers)])
-    public_names = [f"{runtime}_{name}" for name in _PUBLIC]
-    if source.described and source.described.version == "own":
-        public_names += [f"{runtime}_{name}" for name in _READER]
-        text = re.sub(r"\blb_(image_symbol|image_keep|read_text|read_numbers)\b", rf"lb_{runtime}_\1", text)
+    bodies = [*_own_bodies(loader, source), *_common_bodies(loader)]
+    text = "\n".join([*_first(source), *_join_sources(loader, bodies, own_headers=_own_headers(source))])
     return {
-        f"latebind_{runtime}.c": _C_ONLY.format(
-            head=head, name=runtime, text=_rename(text, runtime, f"(?!(?:{'|'.join(public_names)})\\b)")
-        ),
+        f"latebind_{runtime}.c": _C_ONLY.format(head=head, name=runtime, text=_rename(text, source)),
         f"latebind_{runtime}.h": f"{head}{public}{declared}",
         **({f"latebind_{runtime}_variables.h": text} if (text := source.variables_header()) else {}),
     }
 
 
-def part_source(loader: Path, source: StubSource) -> str:
-    """stub_part.c as one file, with the names of the stub's own file; "" for a stub without a table of functions."""
-    files = source.files()
-    if not files:
-        return ""
-    body = (loader / "src" / "stub_part.c").read_text("utf-8")
-    own_headers = {name.rpartition("/")[2]: text for name, text in files.items() if name.endswith(".h")}
-    headers = _headers(loader, [body], (), own_headers)
-    text = "\n".join([_FIRST, "#define LATEBIND_STUB\n", _includes([body, *headers]), *headers, _OWN.sub("", body)])
-    return _rename(text, source.runtime.name)
+def stub_sources(loader: Path, source: StubSource) -> dict[str, str]:
+    """What a stub's library is compiled from, each text by the name that backend/stub.py has for it.
+
+    What all stubs have in common has the loader's names, so that it is compiled once for all.
+    """
+    own_headers, bodies = _own_headers(source), _own_bodies(loader, source)
+    headers = _headers(loader, bodies, (), own_headers)
+    own = [*_first(source), _includes([*bodies, *headers]), _HIDDEN, *headers, *(_OWN.sub("", body) for body in bodies)]
+    public = [f"lb_{name}" for name in _READER[1:]] if _has_own_reader(source) else []
+    texts = {
+        OWN: _rename("\n".join([*own, _HIDDEN_END]), source),
+        COMMON: "\n".join([_FIRST, *_join_sources(loader, _common_bodies(loader))]),
+        NAMES: describe_names(source.runtime.name, public, source.rows()),
+    }
+    if source.table is None:
+        return texts
+    part = (loader / "src" / "stub_part.c").read_text("utf-8")
+    headers = _headers(loader, [part], (), own_headers)
+    text = "\n".join([_FIRST, _OF_TABLE, _includes([part, *headers]), *headers, _OWN.sub("", part)])
+    return {**texts, PART: _rename(text, source)}
 
 
-def _rename(text: str, runtime: str, but: str = "") -> str:
-    """C with the names of the loader as the stub's own, except what the expression `but` excludes."""
-    return re.sub(rf"\blb_{but}(?=[a-z])", f"lb_in_{runtime}_", text)
+def _first(source: StubSource) -> list[str]:
+    """What the stub's own code begins with: the oldest version, and how much programs need the runtime."""
+    name = source.runtime.name
+    priority = f"LATEBIND_{name.upper()}_PRIORITY"
+    floor = _floor(name, source.minimum) + f'#ifndef {priority}\n#define {priority} "{source.priority}"\n#endif\n'
+    return [_FIRST, floor, _OF_TABLE if source.table else ""]
+
+
+def _own_headers(source: StubSource) -> dict[str, str]:
+    return {name.rpartition("/")[2]: text for name, text in source.files().items() if name.endswith(".h")}
+
+
+def _own_bodies(loader: Path, source: StubSource) -> list[str]:
+    """The C that describes the runtime, and that of its stub."""
+    _, of_table, by_name = _stub_sources(loader)
+    described = [text for name, text in source.files().items() if name.endswith(".c")]
+    paths = [loader / "src" / f"{name}.c" for name in (source.runtime.name, *(by_name if source.table else of_table))]
+    return described + [path.read_text("utf-8") for path in paths if path.exists()]
+
+
+def _common_bodies(loader: Path) -> list[str]:
+    """The C of all stubs, without the loader's."""
+    return [(loader / "src" / f"{name}.c").read_text("utf-8") for name in _stub_sources(loader)[0]]
+
+
+def _rename(text: str, source: StubSource) -> str:
+    """C with the names of the loader as the stub's own, except those that users call."""
+    runtime = source.runtime.name
+    public = [f"{runtime}_{name}" for name in (*_PUBLIC, *(_READER if _has_own_reader(source) else ()))]
+    if _has_own_reader(source):
+        text = re.sub(rf"\blb_({'|'.join(_READER[1:])})\b", rf"lb_{runtime}_\1", text)
+    return re.sub(rf"\blb_(?!(?:{'|'.join(public)})\b)(?=[a-z])", f"lb_in_{runtime}_", text)
+
+
+def _has_own_reader(source: StubSource) -> bool:
+    return source.described is not None and source.described.version == "own"
 
 
 def declare_reader(source: StubSource) -> str:
     """C that declares the version reader which the user writes, and what it may call; "" if latebind writes it."""
-    is_own = source.described is not None and source.described.version == "own"
-    return _READER_DECLARED.format(name=source.runtime.name) if is_own else ""
+    return _READER_DECLARED.format(name=source.runtime.name) if _has_own_reader(source) else ""
 
 
 def loader_amalgamation(loader: Path, runtimes: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from latebind.config.described import NUMBERS
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.system.run import run
 from latebind.tables.presets import FunctionTable
-from latebind.text import plural
+from latebind.text import DOCS, plural
 from loadcheck.facts import read_image
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ _LINKERS = frozenset({"_init", "_fini", "_edata", "_end", "__bss_start", "DllMai
 _CLASSES = ("_ZTV", "_ZTI", "_ZTS", "_ZTT", "_ZTC", "_ZGV", "_ZGR")
 _USE_VARIABLE = (
     "include the header of variables that latebind writes in each file that uses one, unless the library's header has "
-    "it as a macro; without it, for initializers of static objects, and for inline functions of the library's header, "
-    "something else must link the library"
+    "it as a macro; it doesn't serve that header's inline functions and static initializers: "
+    f"{DOCS}/howto/stub.md#what-cannot-be-bound-late"
 )
 _VARIABLE = ("variable", _USE_VARIABLE)
 _CLASS = ("class symbol", "C++ code cannot derive from these classes, catch them, or call their inline constructors")

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.backend.files import digest, write_text
+from latebind.backend.files import digest, write_changed, write_text
+from latebind.backend.members import Row
 from latebind.backend.recipe import StubRecipe
-from latebind.backend.stub import DESCRIBED, INCLUDE, PART, ROWS, SINGLE, install_stub, run_step
+from latebind.backend.stub import DESCRIBED, INCLUDE, SOURCES, install_stub, run_step
 from latebind.backend.targets import Target
 from latebind.backend.toolchain import Toolchain
 from latebind.backend.tree import hash_tree
 from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError, LatebindError
-from latebind.native.amalgamation import amalgamation, declare_reader, part_source
+from latebind.native.amalgamation import amalgamation, declare_reader, stub_sources
 from latebind.native.functions import find_functions, show_names
 from latebind.native.loadersource import described_source, runtime_header, three_numbers
 from latebind.system.folders import swap_in
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _MARK = ".latebind"
 """The file that says which stubs a folder has."""
+_SINGLE = "single"
 _NO_OBJECT = b"!<arch>\n"
 """A static library without an object (ar(5))."""
 _VISUAL_CPP_FOLDER = "lib/msvc"
@@ -95,16 +97,13 @@ class StubSource:
             files[f"{self.runtime.name}.c"] = described_source(self.described)
         return files
 
-    def rows(self) -> str:
-        """Linux's functions, for backend/members.py; "" for a stub without a table."""
-        if self.table is None:
-            return ""
-        failures = self.names.failures
-        rows = [
-            (name, *_failure(name, failures), [int(number) for number in three_numbers(version)])
-            for name, version in self.table.since_on("linux").items()
+    def rows(self) -> list[Row]:
+        """Linux's functions; [] for a stub without a table."""
+        listed = self.table.since_on("linux") if self.table else {}
+        return [
+            Row(name, *_failure(name, self.names.failures), [int(number) for number in three_numbers(version)])
+            for name, version in listed.items()
         ]
-        return msgspec.json.encode(rows).decode()
 
     def variables_header(self) -> str:
         """The header with which programs use the library's variables; "" if it has none."""
@@ -218,7 +217,8 @@ class Stub:
             write_text(packages / f"{name}.pc", installed.describe(plain))
         if self.visual_cpp is not None and self.target.system == "windows":
             environment = self.toolchain.environment(folder / "tree")
-            self._install_for_visual_cpp(self.visual_cpp, environment, folder / SINGLE, prefix)
+            write_changed(amalgamation(self.loader, self.source), folder / _SINGLE)
+            self._install_for_visual_cpp(self.visual_cpp, environment, folder / _SINGLE, prefix)
 
     def _install_for_visual_cpp(self, zig: Path, environment: Mapping[str, str], single: Path, prefix: Path) -> None:
         """Add a library in Microsoft's ABI, made without Microsoft's SDK, and a file with which pkg-config finds it.
@@ -305,10 +305,7 @@ def stub_texts(loader: Path, source: StubSource) -> dict[str, str]:
     headers = {"variables": source.variables_header(), "version": declare_reader(source)}
     return {
         **{f"{DESCRIBED}/{file}": text for file, text in source.files().items()},
-        **{f"{SINGLE}/{file}": text for file, text in amalgamation(loader, source).items()},
-        **(
-            {f"{SINGLE}/{PART}": part_source(loader, source), f"{SINGLE}/{ROWS}": source.rows()} if source.table else {}
-        ),
+        **{f"{SOURCES}/{file}": text for file, text in stub_sources(loader, source).items()},
         **{f"{INCLUDE}/{name}_{kind}.h": text for kind, text in headers.items() if text},
     }
 
