@@ -200,3 +200,20 @@ def test_an_addon_that_uses_a_variable_is_told_that_it_does_not_load_yet(latebin
     lines = assert_success(latebind(*command, project, env=env)).splitlines()
     assert "tried: addon.node binds Sound late; it loads once the header of variables is included" in lines
     assert any(line.startswith("first include latebind/sound_variables.h ") and "Pa_level" in line for line in lines)
+
+
+def test_a_function_of_a_library_that_the_bound_one_loads_is_told_by_its_file(latebind, project, tmp_path):
+    """A stub has what the library itself has; the linker let the add-on use what came with it."""
+    other, file = project / "lib/libother.so.1", project / "lib/libportaudio.so.2"
+    (tmp_path / "o.c").write_text("int other(void) { return 1; }\n")
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{other.name}", tmp_path / "o.c", "-o", other)
+    named = ("-Wl,--no-as-needed", other)
+    run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{file.name}", tmp_path / "p.c", *named, "-o", file)
+    (project / "addon.c").write_text(
+        ADDON.replace("Pa_GetVersion(),", "Pa_GetVersion() + other(),").replace("(void);", "(void), other(void);")
+    )
+    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lportaudio", "-lpthread", "-ldl"]'))
+    env = {"LIBRARY_PATH": str(project / "lib"), "LD_LIBRARY_PATH": str(project / "lib")}
+    lines = assert_success(latebind("adopt", project, env=env)).splitlines()
+    assert "tried: addon.node binds PortAudio late" in lines
+    assert "then link libother.so.1, too, which has other" in lines

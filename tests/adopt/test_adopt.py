@@ -652,6 +652,29 @@ def test_a_project_that_does_not_build_ends_with_its_compilers_own_words(latebin
     assert_refused(ended, f"{tmp_path}/project: setuptools.build_meta", "cannot build the project", "engine.c:1:")
 
 
+def test_a_bound_library_that_lacks_a_variable_is_told_that_it_does_not_load(latebind, tmp_path):
+    """Another library that it links might define one; the stub's description knows whose the variable is."""
+    (tmp_path / "mine.c").write_text("int mine_count = 42;\nint mine_entry(void) { return mine_count; }\n")
+    (tmp_path / "user.c").write_text(
+        "extern int mine_count;\nint mine_entry(void);\nint use(void) { return mine_count + mine_entry(); }\n"
+    )
+    (tmp_path / "other.c").write_text("int other;\n")
+    for name, source in (("libmine.so.1", "mine.c"), ("libother.so.1", "other.c")):
+        run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{name}", source, "-o", name, cwd=tmp_path)
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\nentry = "mine_entry"\nversion = "none"\nfiles.linux = ["libmine.so.1"]\n'
+        'advice = "make install"\n[stub]\nfunctions = ["libmine.so.1"]\n'
+    )
+    assert_success(latebind("stub", tmp_path / "mine.toml", "--output", tmp_path / "stubs"))
+    stub = tmp_path / "stubs" / host_rid() / "lib/libmine.a"
+    others = ("-Wl,--no-as-needed", tmp_path / "libother.so.1", "-ldl")
+    run_checked("cc", "-shared", "-fPIC", "user.c", stub, *others, "-o", "user.so", cwd=tmp_path)
+    lines = assert_success(latebind("adopt", "--preset", tmp_path / "mine.toml", tmp_path / "user.so")).splitlines()
+    assert "user.so: binds mine late, but what is named below is missing" in lines
+    assert "user.so: does not load, because nothing defines mine_count" in lines
+    assert any("include the header of variables in the files that use them" in line for line in lines)
+
+
 @pytest.mark.builds
 def test_a_program_that_uses_a_librarys_variable_is_built_as_printed(latebind, tmp_path):
     """`first include …` names the header, which the stub's folder has."""

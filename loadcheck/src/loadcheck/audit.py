@@ -242,7 +242,7 @@ def _judge(package: Contents, policy: Policy) -> Iterator[Finding | Skipped]:
         elif check.scope == "binary":
             for file in package.native:
                 yield from _judge_binary(check, package, file, policy)
-    reason = "the symbolic link is not followed: it leads to no file of the package"
+    reason = "the link is not followed: it leads to no file of the package, or installers leave it out"
     for link in package.unfollowed:
         yield Skipped(check="all", subject=package.subject(link), reason=reason)
 
