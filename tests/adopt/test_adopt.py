@@ -146,7 +146,7 @@ def test_another_library_is_named_and_a_description_of_it_can_be(latebind, tmp_p
                                      "int use(void) { return *mine_version() + mine_sub(); }")  # fmt: skip
     run_checked("cc", "-shared", "-fPIC", tmp_path / "user.c", stub, "-o", user, "-ldl", "-pthread")
     lines = assert_success(latebind("adopt", user, "--apply", *named)).splitlines()
-    assert lines[0] == "libuser.so: binds mine late, at the first call"
+    assert lines[0] == "libuser.so: binds mine late, but what is named below is missing"
     assert lines[1].endswith("has 1 undefined symbol that the program that opens it has to define: mine_sub")
     assert lines[2].startswith("those that are functions of mine: list the library itself as functions of the stub")
     assert lines[3:] == ["--apply: nothing to write"]

@@ -282,3 +282,31 @@ def test_all_names_in_the_archive_are_its_own(stub):
     others = {name for name in names if not PUBLIC.fullmatch(name)}
     assert others
     assert all(name.startswith(("lb_in_onnxruntime_", "Ort")) for name in others), sorted(others)
+
+
+@pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linker scripts are Linux's")
+def test_what_the_librarys_linker_script_names_comes_with_the_stub(latebind, tmp_path):
+    """As Debian's libncursesw.so names libtinfo, and programs are linked with -lncursesw alone."""
+    (tmp_path / "more.c").write_text("int more(void) { return 0; }\n")
+    (tmp_path / "thing.c").write_text("int thing(void) { return 0; }\n")
+    (tmp_path / "use.c").write_text("int thing(void), more(void);\nint main(void) { return thing() + more(); }\n")
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    for name in ("thing", "more"):
+        soname = f"lib{name}.so.1"
+        run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{soname}", f"{name}.c", "-o", folder / soname, cwd=tmp_path)
+    (folder / "libmore.so").symlink_to("libmore.so.1")
+    (folder / "libthing.so").write_text("/* GNU ld script */\nGROUP ( libthing.so.1 AS_NEEDED ( -lmore ) )\n")
+    (tmp_path / "thing.toml").write_text(
+        'name = "thing"\nentry = "thing"\nversion = "none"\nfiles.linux = ["libthing.so.1"]\nadvice = "make"\n'
+        f'[stub]\nfunctions = ["{folder}/libthing.so.1"]\n'
+    )
+    env = {"LIBRARY_PATH": str(folder)}
+    command = ("stub", tmp_path / "thing.toml", "--output", tmp_path / "stubs")
+    (prefix,) = assert_success(latebind(*command, env=env)).split()
+    search = [f"-L{prefix}/lib", f"-L{folder}"]
+    run_checked("cc", "use.c", *search, "-lthing", "-ldl", "-o", "user", cwd=tmp_path)
+    image = read_image((tmp_path / "user").read_bytes(), "user")
+    assert "libmore.so.1" in image.needed
+    assert "libthing.so.1" not in image.needed
+    run_checked(tmp_path / "user", env={**os.environ, "LD_LIBRARY_PATH": str(folder)})

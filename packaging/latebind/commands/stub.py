@@ -200,6 +200,21 @@ def _ask_pkg_config(source: StubSource, output: Path) -> dict[str, InstalledHead
     return found
 
 
+def _read_linker_script(source: StubSource) -> tuple[str, ...]:
+    """The further libraries that a linker takes for this one on Linux: Debian's libncursesw.so says -ltinfo, too."""
+    from latebind.system.run import run
+
+    compiler, name = shutil.which("cc"), f"lib{source.names.library}.so"
+    if compiler is None or not source.runtime.names.linux:
+        return ()
+    file = Path(run([compiler, f"-print-file-name={name}"], timeout=60, check=False).output.strip())
+    if not file.is_absolute() or not file.is_file() or file.read_bytes()[:4] == b"\x7fELF":
+        return ()
+    inputs = re.findall(r"\b(?:INPUT|GROUP)\b(.*)", file.read_text("utf-8", "replace"))
+    words = [word for line in inputs for word in re.split(r"[\s,()]+", line)]
+    return tuple(dict.fromkeys(word for word in words if word.startswith("-l") and word != f"-l{source.names.library}"))
+
+
 def _list_linked(file: Path) -> list[str]:
     """The libraries that a file of pkg-config's gives, its own first: -lmemcached -lmemcachedutil."""
     given = re.findall(r"^Libs:(.*)$", file.read_text("utf-8", "replace"), re.MULTILINE)
@@ -230,10 +245,12 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[
         raise LatebindError("contains no header", where=str(headers), advice="Name the folder of the official headers.")
     asks = not headers and any(target.rid == host_rid() for target in targets)
     installed = _ask_pkg_config(source, arguments.output.resolve()) if asks else {}
+    scripted = _read_linker_script(source) if any(target.rid == host_rid() for target in targets) else ()
     return [
         Stub(
             source=source,
             installed=installed if target.rid == host_rid() else {},
+            scripted=scripted if target.rid == host_rid() else (),
             target=target,
             floor=target.floor,
             toolchain=_choose_compiler(target),

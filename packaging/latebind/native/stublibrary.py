@@ -174,6 +174,8 @@ class Stub:
     """A folder of the runtime's official headers to install as well."""
     installed: Mapping[str, InstalledHeaders] = field(default_factory=dict)
     """The headers that stay where they are, by each name that pkg-config has for the library."""
+    scripted: tuple[str, ...] = ()
+    """The further libraries that a linker gets with the library, if that is a linker script here: -ltinfo."""
     visual_cpp: Path | None = None
     """zig, if a stub for Windows is to have a library for Visual C++ as well."""
 
@@ -211,6 +213,9 @@ class Stub:
         )
         for library in self.source.names.linked_with:
             (prefix / "lib" / f"lib{library}.a").write_bytes(_NO_OBJECT)
+        if self.scripted:
+            text = f"INPUT(lib{self.source.names.library}.a AS_NEEDED({' '.join(self.scripted)}))\n"
+            write_text(prefix / "lib" / f"lib{self.source.names.library}.so", text)
         packages = prefix / "lib" / "pkgconfig"
         plain = (packages / f"{self.source.names.pkg_config_name}.pc").read_text("utf-8")
         for name, installed in self.installed.items():
@@ -292,6 +297,7 @@ class Stub:
             self.source.minimum,
             self.source.priority,
             repr(self.installed),
+            *self.scripted,
         ]
         made_of += self.source.names.linked_with
         texts = [text for pair in sorted({**self.recipe.names, **self.source.files()}.items()) for text in pair]
