@@ -173,7 +173,7 @@ def test_a_library_that_another_linked_one_loads_is_said_to_be_needed_still(late
 def test_a_described_library_that_is_not_linked_is_named_by_its_files(latebind, tmp_path):
     build_mine(tmp_path)
     lines = assert_success(latebind("adopt", "/bin/true", "--preset", tmp_path / "mine.toml")).splitlines()
-    assert lines[0] == "true links none of these: libmine.so.3"
+    assert lines[0] == "true links none of these, and binds none late: libmine.so.3"
 
 
 def test_each_library_that_a_program_links_gets_its_stub(latebind, tmp_path):

@@ -187,8 +187,8 @@ def _describe_others(
         return Adoption(lines=(f"{name} has no program, library or module",))
     made = [f"next: {_call_adopt(str(file), described)}" for file in product.built_with.values()]
     files = [file for runtime in described for file in runtime.list_files(target(host_rid()).system)]
-    without = f"{name} links none of these: {', '.join(files)}" if files else f"{name} {_NO_RUNTIME}"
-    return Adoption(lines=(without, *others), ends=tuple(made) or (() if described else _OWN))
+    without = f"links none of these, and binds none late: {', '.join(files)}" if files else _NO_RUNTIME
+    return Adoption(lines=(f"{name} {without}", *others), ends=tuple(made) or (() if described else _OWN))
 
 
 def _warn(product: Product, runtimes: tuple[RuntimePreset, ...]) -> tuple[str, ...]:
