@@ -75,9 +75,9 @@ static int lb_is_named_file(const lb_search* search, int trust) {
 
 /* Whether what is at a place counts whoever may change it. In another root folder, a name means another place. */
 static int lb_is_placed(lb_search* search, int trust) {
-  if (lb_os_is_elsewhere()) return 0;
-  return trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised) ||
-         (trust == LB_TRUST_SYSTEM && lb_own_names_of(search)->file);
+  int counts = trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised) ||
+               (trust == LB_TRUST_SYSTEM && lb_own_names_of(search)->file);
+  return counts && !lb_os_is_elsewhere();
 }
 
 int lb_look_at(lb_search* search, int trust, const char* path, int is_folder, lb_identity* identity, char* why,

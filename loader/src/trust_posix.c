@@ -139,12 +139,14 @@ typedef struct lb_node {
 } lb_node;
 
 #if defined(__linux__)
-/* <linux/posix_acl_xattr.h>: a version, then entries of 8 bytes, little-endian. Its mask is the mode's group. */
-static void lb_read_list(const char* path, lb_node* node) {
+/* <linux/posix_acl_xattr.h>: a version, then entries of 8 bytes, little-endian. Its mask is the mode's group: without
+ * the right that is asked for there, no entry gives it. */
+static void lb_read_list(const char* path, lb_node* node, unsigned right) {
   enum { USER = 2, OWNING_GROUP = 4, GROUP = 8, SIZE = 4 + 8 * LB_PARTIES };
   unsigned char list[SIZE] = {0};
   unsigned mask = (unsigned)node->status.st_mode >> 3 & 7;
-  ssize_t size = mask && !S_ISLNK(node->status.st_mode) ? lgetxattr(path, "system.posix_acl_access", list, SIZE) : 0;
+  ssize_t size =
+      mask & right && !S_ISLNK(node->status.st_mode) ? lgetxattr(path, "system.posix_acl_access", list, SIZE) : 0;
   node->has_list = size > 0 || (size < 0 && errno != ENODATA && errno != ENOTSUP);
   node->parties.has_others = size < 0 && node->has_list;
   for (const unsigned char* at = list + 4; at + 8 <= list + (size > 0 ? size : 0); at += 8) {
@@ -156,11 +158,12 @@ static void lb_read_list(const char* path, lb_node* node) {
 }
 #else
 /* An entry of macOS that lets someone write. They are rare, and their names are for people: so nobody knows them. */
-static void lb_read_list(const char* path, lb_node* node) {
+static void lb_read_list(const char* path, lb_node* node, unsigned right) {
   static const acl_perm_t writes[] = {ACL_WRITE_DATA, ACL_APPEND_DATA, ACL_DELETE_CHILD, ACL_WRITE_SECURITY,
                                       ACL_CHANGE_OWNER};
   acl_t list = acl_get_link_np(path, ACL_TYPE_EXTENDED);
   acl_entry_t entry = NULL;
+  (void)right;
   if (!list) return;
   for (int which = ACL_FIRST_ENTRY; acl_get_entry(list, which, &entry) == 0; which = ACL_NEXT_ENTRY) {
     acl_tag_t tag = ACL_UNDEFINED_TAG;
@@ -174,8 +177,8 @@ static void lb_read_list(const char* path, lb_node* node) {
 }
 #endif
 
-/* Reads what the first `length` bytes of a way name. Returns 0, or an error. */
-static int lb_read_node(const char* way, size_t length, lb_node* node) {
+/* Reads what the first `length` bytes of a way name, and who has a right there. Returns 0, or an error. */
+static int lb_read_node(const char* way, size_t length, unsigned right, lb_node* node) {
   memset(node, 0, sizeof *node);
   if (length >= sizeof node->place) return ENAMETOOLONG;
   memcpy(node->place, way, length);
@@ -183,7 +186,7 @@ static int lb_read_node(const char* way, size_t length, lb_node* node) {
   if (S_ISLNK(node->status.st_mode)) return 0; /* a link has no permissions */
   unsigned mode = node->status.st_mode;
   lb_add_party(&node->parties, LB_EVERYBODY, 0, mode & 7, LB_EVERYWHERE);
-  lb_read_list(node->place, node);
+  lb_read_list(node->place, node, right);
   if (!node->has_list) lb_add_party(&node->parties, LB_GROUP, node->status.st_gid, mode >> 3 & 7, LB_EVERYWHERE);
   return 0;
 }
@@ -212,11 +215,11 @@ static int lb_follow(char** way, const char* link) {
 }
 
 /*
- * Calls `each` for all that the kernel goes through from the top to a file: folders, links, the file. After a link, the
- * way begins again, with the target. To a folder that is searched, the way ends with ".". Returns 0 at the end;
- * ECANCELED when `each` returned 0; else why something can't be read.
+ * Calls `each` for all that the kernel goes through from the top to a file: folders, links, the file; it asks who has
+ * `right`. After a link, the way begins again, with the target. To a folder that is searched, the way ends with ".".
+ * Returns 0 at the end; ECANCELED when `each` returned 0; else why something can't be read.
  */
-static int lb_walk(const char* path, int is_folder, lb_visit_node each, void* context) {
+static int lb_walk(const char* path, int is_folder, unsigned right, lb_visit_node each, void* context) {
   lb_node nodes[2] = {{0}}; /* the one before, and this one */
   char* way = is_folder ? lb_os_join(path, ".") : lb_duplicate(path);
   int error = !way ? ENOMEM : *way == '/' ? 0 : EINVAL;
@@ -224,7 +227,7 @@ static int lb_walk(const char* path, int is_folder, lb_visit_node each, void* co
   for (size_t length = 1, step = 0; !error && length; step++) {
     lb_node* node = &nodes[step % 2];
     size_t next = length + strspn(way + length, "/");
-    error = lb_read_node(way, length, node);
+    error = lb_read_node(way, length, right, node);
     node->folder = &nodes[!(step % 2)];
     node->is_last = !way[next];
     if (!error && !each(context, node)) error = ECANCELED;
@@ -286,7 +289,7 @@ static void lb_trust_party(lb_judge* judge, const char* file, lb_party party) {
   int is_known =
       party.kind == LB_EVERYBODY || (party.number != judge->nobody[party.kind] && party.number != (unsigned)-1);
   if (!is_known || lb_is_trusted(judge, file, party.kind, party.number)) return;
-  if (lb_walk(file, 0, lb_lets_pass, &party)) return;
+  if (lb_walk(file, 0, LB_MAY_PASS, lb_lets_pass, &party)) return;
   lb_add_party(&judge->trusted, party.kind, party.number, LB_MAY_WRITE, party.mount);
 }
 
@@ -332,8 +335,8 @@ lb_judge* lb_os_find_trusted(const char* own_file) {
   if (lb_os_is_raised() || lb_has_mixed_ids()) return judge;
   if (is_known) lb_add_party(&judge->trusted, LB_USER, geteuid(), LB_MAY_WRITE, LB_EVERYWHERE);
   char* program = is_elsewhere ? NULL : lb_os_program_file();
-  if (own_file) lb_walk(own_file, 0, lb_trust_file, judge);
-  if (program && (!own_file || strcmp(program, own_file) != 0)) lb_walk(program, 0, lb_trust_file, judge);
+  if (own_file) lb_walk(own_file, 0, LB_MAY_WRITE, lb_trust_file, judge);
+  if (program && (!own_file || strcmp(program, own_file) != 0)) lb_walk(program, 0, LB_MAY_WRITE, lb_trust_file, judge);
   lb_free(program);
   return judge;
 }
@@ -367,11 +370,10 @@ static int lb_is_above_own(const lb_judge* judge, const lb_node* node) {
 }
 
 static const char* lb_find_strangers(const lb_judge* judge, const lb_node* node) {
-  if (lb_is_above_own(judge, node)) return NULL;
-  if (!lb_is_trusted(judge, node->place, LB_USER, node->status.st_uid) && !lb_is_of_team(judge, node)) {
-    return "another user owns";
-  }
-  return lb_is_sticky(node) ? NULL : lb_find_writers(judge, node);
+  int is_strangers = !lb_is_trusted(judge, node->place, LB_USER, node->status.st_uid) && !lb_is_of_team(judge, node);
+  const char* writers = is_strangers || lb_is_sticky(node) ? NULL : lb_find_writers(judge, node);
+  const char* reason = is_strangers ? "another user owns" : writers;
+  return reason && !lb_is_above_own(judge, node) ? reason : NULL;
 }
 
 /*
@@ -398,7 +400,7 @@ lb_place lb_os_judge(lb_judge* judge, const char* path, int is_folder, lb_identi
   judge->is_refused = 0;
   judge->why = why;
   judge->why_size = why_size;
-  int error = lb_walk(path, is_folder, lb_judge_node, judge);
+  int error = lb_walk(path, is_folder, LB_MAY_WRITE, lb_judge_node, judge);
   if (judge->is_refused) return error && error != ECANCELED ? LB_PLACE_ABSENT : LB_PLACE_UNTRUSTED;
   if (error) return lb_say_errno(error, why, why_size);
   lb_place place = lb_os_look(path, identity, why, why_size);
