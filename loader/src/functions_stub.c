@@ -75,9 +75,11 @@ static void lb_connect(void) {
 static void lb_say_missing(const lb_stub_row* row, char* text, size_t size) {
   lb_version bound = lb_bound_version(&lb_own.binding);
   const char* title = lb_own.runtime->title;
+  char patch[16] = "";
+  if (row->since.patch) snprintf(patch, sizeof patch, ".%u", (unsigned)row->since.patch);
   int length = lb_version_compare(row->since, bound) > 0
-                   ? snprintf(text, size, "%s needs %s %u.%u", row->name, title, (unsigned)row->since.major,
-                              (unsigned)row->since.minor)
+                   ? snprintf(text, size, "%s needs %s %u.%u%s", row->name, title, (unsigned)row->since.major,
+                              (unsigned)row->since.minor, patch)
                    : snprintf(text, size, "%s is not in this copy of %s", row->name, title);
   if (length < 0 || (size_t)length >= size || !lb_own.runtime->read_version) return;
   snprintf(text + length, size - (size_t)length, "; %u.%u.%u is bound", (unsigned)bound.major, (unsigned)bound.minor,

@@ -93,7 +93,7 @@ void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* wh
     return NULL;
   }
   if (lb_is_static()) {
-    snprintf(why, why_size, "this program is linked statically with glibc, and shared libraries don't work in it");
+    snprintf(why, why_size, "%s", LB_STATIC_PROGRAM);
     *outcome = LB_OUTCOME_LOAD_FAILED;
     return NULL;
   }

@@ -234,6 +234,10 @@ static int lb_is_denied(const lb_attempt* attempt) {
   return attempt && attempt->outcome == LB_OUTCOME_REFUSED && strcmp(attempt->detail, LB_DENIED) == 0;
 }
 
+static int lb_is_static_program(const lb_attempt* attempt) {
+  return attempt && strcmp(attempt->detail, LB_STATIC_PROGRAM) == 0;
+}
+
 /* A place that others may change. */
 static int lb_add_permission(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
   if (!attempt || attempt->outcome != LB_OUTCOME_REFUSED || lb_is_explicit(attempt) || record->raised) return 0;
@@ -253,6 +257,10 @@ static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt
   lb_text_add(text, ".");
   if (attempt && attempt->outcome == LB_OUTCOME_TRY_AGAIN) {
     lb_text_add(text, " The next call tries again.");
+    return;
+  }
+  if (lb_is_static_program(attempt)) {
+    lb_text_add(text, " Link it dynamically.");
     return;
   }
   if (record->elsewhere) {

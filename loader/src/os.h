@@ -65,6 +65,8 @@ typedef enum lb_place {
 
 /* The words for LB_PLACE_REFUSED: more of the file's package, or its name, helps nobody who may not read it. */
 #define LB_DENIED "permission denied"
+/* Why a program opens no library at all. */
+#define LB_STATIC_PROGRAM "this program is linked statically with glibc, and shared libraries don't work in it"
 
 /* What became of a candidate in a place that is no file. */
 lb_outcome lb_outcome_of(lb_place place);

@@ -217,3 +217,22 @@ def test_a_function_of_a_library_that_the_bound_one_loads_is_told_by_its_file(la
     lines = assert_success(latebind("adopt", project, env=env)).splitlines()
     assert "tried: addon.node binds PortAudio late" in lines
     assert "then link libother.so.1, too, which has other" in lines
+
+
+def test_what_the_library_itself_lacks_is_no_fault_of_the_stub(latebind, project, tmp_path):
+    """The linked add-on lacks it as well, and nothing showed that: a library may leave symbols undefined."""
+    (project / "addon.c").write_text(
+        ADDON.replace("Pa_GetVersion(),", "Pa_GetVersion() + Pa_newer(),").replace("(void);", "(void), Pa_newer(void);")
+    )
+    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lportaudio", "-lpthread", "-ldl"]'))
+    env = {"LIBRARY_PATH": str(project / "lib"), "LD_LIBRARY_PATH": str(project / "lib")}
+    lines = assert_success(latebind("adopt", project, env=env)).splitlines()
+    assert "tried: addon.node binds PortAudio late" in lines
+    assert "as when linked: it uses Pa_newer, which the library here lacks" in lines
+
+
+def test_a_folder_with_a_space_is_said_to_be_split_by_builds(latebind, project, tmp_path):
+    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lportaudio", "-lpthread", "-ldl"]'))
+    moved = project.rename(tmp_path / "my project")
+    lines = assert_success(latebind("adopt", moved, env={"LIBRARY_PATH": str(moved / "lib")})).splitlines()
+    assert f"not tried: {moved} has a space, at which many builds split: name another folder for --output" in lines

@@ -168,6 +168,12 @@ def test_a_library_that_another_linked_one_loads_is_said_to_be_needed_still(late
         said = "left: libouter.so.2 is linked, too, and loads libmine.so.3: to do without mine, bind libouter.so.2 late"
         assert (f"{said} as well" in lines) == is_brought
         assert any(line.startswith("where it is missing, ") for line in lines) == (not is_brought)
+    here = "-Wl,-rpath,$ORIGIN"  # beside the program, where no name finds it
+    run_checked(
+        *shared, f"-Wl,-soname,{outer.name}", here, tmp_path / "outer.c", tmp_path / "libmine.so.3", "-o", outer
+    )
+    run_checked(*shared, tmp_path / "user.c", stub, outer, here, "-o", user, "-ldl", "-pthread")
+    assert f"{said} as well" in assert_success(latebind("adopt", user, *named)).splitlines()
 
 
 def test_a_described_library_that_is_not_linked_is_named_by_its_files(latebind, tmp_path):

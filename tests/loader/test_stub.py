@@ -384,6 +384,10 @@ def test_a_program_that_is_linked_statically_says_so(shared_folder, latebind, tm
     done = run(program, "no-model", ONNXRUNTIME_LIB_PATH=library(ORT_VERSIONS[-1]))
     assert done.returncode == 1
     assert "this program is linked statically with glibc, and shared libraries don't work in it" in done.stdout
+    assert "Link it dynamically." in done.stdout
+    assert "Get it with" not in done.stdout
+    lines = assert_success(latebind("adopt", program)).splitlines()
+    assert lines[0].startswith("program: is linked statically, so it can open no library: link it dynamically: ")
 
 
 def test_a_search_in_vain_is_repeated_when_the_environment_changes(plain, tmp_path):

@@ -1,5 +1,6 @@
 """A program behaves with the stub of a C library as with the library itself, which each test links, too."""
 
+import os
 import shutil
 
 import pytest
@@ -230,3 +231,21 @@ def test_a_stripped_program_is_at_most_60_kb_larger_with_the_stub(bench, options
     late = bench.link("main.c", stub=bench.describe(), flags=("-s", *options))
 
     assert linked.stat().st_size < late.stat().st_size <= linked.stat().st_size + 60_000
+
+
+def test_a_function_of_a_later_patch_is_told_with_all_three_numbers(latebind, tmp_path):
+    (tmp_path / "thing.c").write_text('const char* thing_version(void) { return "1.2.13"; }\n')
+    (tmp_path / "use.c").write_text(
+        '#include <stdio.h>\n#include "latebind_thing.h"\nint thing_newer(void);\n'
+        'int main(void) { printf("%d %s\\n", thing_newer(), lb_thing_message()); return 0; }\n'
+    )
+    (tmp_path / "thing.toml").write_text(
+        'name = "thing"\nentry = "thing_version"\nversion = "text"\nminimum = "1.2"\nbuilt = "1.2"\n'
+        'files.linux = ["libthing.so.1"]\nadvice = "make"\n'
+        '[stub]\nfunctions = ["thing_version"]\nsince = { "1.2.99" = ["thing_newer"] }\nfailures = { "*" = -1 }\n'
+    )
+    run_checked("cc", "-shared", "-fPIC", "-Wl,-soname,libthing.so.1", "thing.c", "-o", "libthing.so.1", cwd=tmp_path)
+    assert_success(latebind("stub", tmp_path / "thing.toml", "--source", "--output", tmp_path))
+    run_checked("cc", "use.c", "latebind_thing.c", "-o", "use", "-ldl", "-pthread", cwd=tmp_path)
+    said = run_checked(tmp_path / "use", env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path)})
+    assert said == "-1 thing_newer needs thing 1.2.99; 1.2.13 is bound\n"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.ownbuild import copy_project, first_error
 from latebind.adopt.product import list_stub_commands, read_product
-from latebind.adopt.stubs import enter, judge_trial, list_unserved, make_stubs
+from latebind.adopt.stubs import enter, judge_trial, list_unserved, make_stubs, warn_of_spaces
 from latebind.backend.programs import which
 from latebind.backend.targets import host_rid, target
 from latebind.errors import BuildError
@@ -31,7 +31,7 @@ BINDING = "binding.gyp"
 _LIMIT = 1800.0
 _FROM_SOURCE = {"npm_config_build_from_source": "true"}
 """prebuild-install, node-pre-gyp and node-gyp-build then take no file that somebody built before."""
-_ELSEWHERE = (
+ELSEWHERE = (
     "these are the files that you build: where npm compiles the add-on on a user's machine, it has no stub, nor the "
     "stub's headers, unless the package has them: as a C file, "
     f"{DOCS}/howto/other-builds.md#the-stub-as-one-c-file"
@@ -64,10 +64,11 @@ def try_addon(root: Path, scratch: Path, described: tuple[RuntimePreset, ...]) -
     (copy / BINDING).write_text(_apply(text, lines), "utf-8")
     advice = (
         f"next: {enter(root)}{list_stub_commands(runtimes)}",
+        *warn_of_spaces(root),
         *(f"{BINDING}:{line.number}: write {line.new} in place of {line.old}" for line in lines),
         *dict.fromkeys(line for product in products.values() for line in list_unserved(product)),
         "then: npm install --build-from-source",
-        _ELSEWHERE,
+        ELSEWHERE,
     )
     stubs = make_stubs(runtimes, copy / "stubs")
     try:

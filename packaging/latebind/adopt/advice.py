@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from latebind.adopt.addon import BINDING, try_addon
+from latebind.adopt.addon import BINDING, ELSEWHERE, try_addon
 from latebind.adopt.configured import LIMIT, PACKED, configure
 from latebind.adopt.latebinding import Change, plan_changes, try_plan
 from latebind.adopt.operators import advise_operators, describe_operators, try_operators
@@ -19,7 +19,7 @@ from latebind.adopt.ownbuild import build_wheel, copy_project, first_error, prep
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import list_stub_commands, read_product
 from latebind.adopt.programs import advise_programs, try_programs
-from latebind.adopt.stubs import REBUILD, list_brought, list_unserved, try_stubs
+from latebind.adopt.stubs import REBUILD, list_brought, list_unserved, try_stubs, warn_of_spaces
 from latebind.adopt.torch import PORT_ADVICE, describe_oldest, describe_unstable
 from latebind.backend.targets import host_rid, target
 from latebind.backend.tree import is_generated, is_scratch
@@ -150,7 +150,8 @@ def _call_adopt(path: str, described: tuple[RuntimePreset, ...]) -> str:
 def _describe_product(product: Product, name: str, described: tuple[RuntimePreset, ...] = ()) -> Adoption:
     """What is known of a package for which nothing is planned."""
     bound = (*(runtime.title for runtime in product.bound), *product.others_bound)
-    lines = [*product.describe(), *product.list_late()]
+    static = list(product.list_static())
+    lines = [*product.describe(), *(static or product.list_late())]
     variables = product.list_missing_variables()
     if bound and (product.undefined or variables):
         lines += [f"{product.name_file(finding)}: {finding.message}" for finding in product.undefined]
@@ -173,6 +174,8 @@ def _describe_product(product: Product, name: str, described: tuple[RuntimePrese
         return Adoption(lines=(*lines, *unstable), ends=(PORT_ADVICE,))
     is_described = bool({runtime.name for runtime in product.bound} - {*presets()} or product.others_bound)
     shows = tuple(_warn(product, product.bound) or (_SHOWS,)) if is_described else ()
+    if any(file.base == BINDING for file in product.contents.files):
+        shows += (ELSEWHERE,)
     return Adoption(lines=tuple(lines), ends=_advise_stub(product) if product.findings else shows)
 
 
@@ -202,6 +205,7 @@ def _advise_stub(product: Product) -> tuple[str, ...]:
         return (f"next: describe {' and '.join(without)} for a stub: {DOCS}/howto/stub.md",)
     return (
         f"next: {list_stub_commands(product.runtimes)}",
+        *warn_of_spaces(Path.cwd()),
         *list_unserved(product),
         REBUILD if product.contents.dist_info else f"then configure and build all again {_AGAIN}",
         "not tried here: a folder that a build names with -L may be searched first",

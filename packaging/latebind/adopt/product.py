@@ -19,6 +19,7 @@ from latebind.errors import LatebindError
 from latebind.native.stublibrary import stub_source
 from latebind.tables.hosts import OPERATORS_ENTRY
 from latebind.tables.presets import SYSTEMS, library_files, presets
+from latebind.text import DOCS
 from loadcheck.api import Choice, audit_paths, fits_any, requirement_rows
 from loadcheck.facts import LOADER_FOLDERS, find_kind, is_glibc, kind_of, platforms, read_package
 
@@ -64,6 +65,15 @@ class Product:
 
     def _list_bound(self, file: File) -> Iterator[RuntimePreset]:
         return (runtime for runtime in self.known if runtime.environment in file.markers)
+
+    def list_static(self) -> Iterator[str]:
+        """A line for each program with a stub that is linked statically: its C library opens no other."""
+        for file in self._with_stubs:
+            if any(
+                image.format == "elf" and image.file_type == "executable" and not image.needed for image in file.images
+            ):
+                page = f"{DOCS}/howto/not-found.md#common-causes"
+                yield f"{file.name}: is linked statically, so it can open no library: link it dynamically: {page}"
 
     def list_late(self) -> Iterator[str]:
         """A line for each library that a stub binds late: of each file in a folder, else of the package."""

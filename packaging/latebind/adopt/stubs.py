@@ -60,6 +60,12 @@ def enter(root: Path) -> str:
     return f"cd {shlex.quote(str(root.relative_to(here) if root.is_relative_to(here) else root))} && "
 
 
+def warn_of_spaces(folder: Path) -> Iterator[str]:
+    """A line where the stub's folder may be taken for two."""
+    if " " in str(folder.resolve()):
+        yield f"not tried: {folder.resolve()} has a space, at which many builds split: name another folder for --output"
+
+
 def make_stubs(runtimes: Iterable[RuntimePreset], folder: Path) -> Path:
     """Make the stubs of libraries for this machine, by the command that is printed; returns the folder of both.
 
@@ -103,7 +109,7 @@ def list_brought(product: Product, runtimes: Iterable[RuntimePreset]) -> Iterato
     sought = {name: runtime for runtime in runtimes for name in runtime.list_files("linux") if "*" not in name}
     linked = {name for names in product.linked.values() for name in names}
     for library in sorted(linked - sought.keys()) if sought else ():
-        for brought in _find_brought(library, tuple(sought)):
+        for brought in _find_brought(str(product.built_with.get(library, library)), tuple(sought)):
             text = f"{library} is linked, too, and loads {brought}: to do without {sought[brought].title}"
             yield f"left: {text}, bind {library} late as well"
 
@@ -124,8 +130,9 @@ def judge_trial(products: Mapping[str, Product], before: Iterable[Product] = ())
     anyway = {name for product in before for name in product.list_lacking()}
     lacking = {name for product in products.values() for name in product.list_lacking()} - anyway
     runtimes = {runtime.name: runtime for product in products.values() for runtime in product.bound}
-    elsewhere = _find_elsewhere(lacking, runtimes.values())
-    if own := sorted(lacking - elsewhere.keys()):
+    definers = _find_definers(lacking, runtimes.values())
+    elsewhere = {name: file for name, file in definers.items() if file}
+    if own := sorted(lacking - definers.keys()):
         text = f"the stub lacks {', '.join(own)}: list the library itself as functions of the stub, not a header"
         linking = (*linking, f"left: {text}: {DOCS}/howto/stub.md")
     late = (_describe_bound(name, product) for name, product in products.items() if product.bound)
@@ -133,7 +140,9 @@ def judge_trial(products: Mapping[str, Product], before: Iterable[Product] = ())
         f"then link {library}, too, which has {', '.join(name for name in elsewhere if elsewhere[name] == library)}"
         for library in sorted({*elsewhere.values()})
     )
-    return not linking, linking or (*late, *more)
+    nowhere = ", ".join(sorted(definers.keys() - elsewhere.keys()))
+    same = (f"as when linked: it uses {nowhere}, which the library here lacks",) if nowhere else ()
+    return not linking, linking or (*late, *more, *same)
 
 
 def _describe_bound(name: str, product: Product) -> str:
@@ -141,21 +150,21 @@ def _describe_bound(name: str, product: Product) -> str:
     return f"{text}; it loads once the header of variables is included" if product.list_missing_variables() else text
 
 
-def _find_elsewhere(names: Iterable[str], runtimes: Iterable[RuntimePreset]) -> dict[str, str]:
-    """Of functions that stubs lack, those that another library has, which comes with theirs: its file, by the function.
+def _find_definers(names: Iterable[str], runtimes: Iterable[RuntimePreset]) -> dict[str, str]:
+    """Of functions that stubs lack, those that the libraries here lack, too, each with the file that has it instead.
 
-    This machine's loader is asked, as list_brought() asks it.
+    That is one which comes with the library, or "". This machine's loader is asked, as list_brought() asks it; without
+    the libraries, nothing is known.
     """
     sought, found = sorted(names), dict[str, str]()
     if not sought or target(host_rid()).system != "linux":
         return found
-    for runtime in runtimes:
-        own = [name for name in runtime.list_files("linux") if "*" not in name]
-        for library in own:
-            ended = run([sys.executable, "-I", "-c", _DEFINE, library, *sought], timeout=_OPEN_LIMIT, check=False)
-            pairs = (line.split() for line in ended.output.splitlines() if not ended.returncode)
-            found.update({name: file for name, file in pairs if file not in own})
-    return found
+    libraries = {name for runtime in runtimes for name in runtime.list_files("linux") if "*" not in name}
+    for library in sorted(libraries):
+        ended = run([sys.executable, "-I", "-c", _DEFINE, library, *sought], timeout=_OPEN_LIMIT, check=False)
+        if ended.returncode == 0:
+            found = {**dict.fromkeys(sought, ""), **found, **dict(line.split() for line in ended.output.splitlines())}
+    return {name: file for name, file in found.items() if file not in libraries}
 
 
 def try_stubs(
@@ -174,6 +183,7 @@ def try_stubs(
         return False, tried
     return True, (
         f"next: {enter(root)}{list_stub_commands(product.runtimes)}",
+        *warn_of_spaces(root),
         *list_unserved(product),
         REBUILD,
         *tried,
