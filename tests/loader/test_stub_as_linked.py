@@ -237,7 +237,7 @@ def test_a_function_of_a_later_patch_is_told_with_all_three_numbers(latebind, tm
     (tmp_path / "thing.c").write_text('const char* thing_version(void) { return "1.2.13"; }\n')
     (tmp_path / "use.c").write_text(
         '#include <stdio.h>\n#include "latebind_thing.h"\nint thing_newer(void);\n'
-        'int main(void) { printf("%d %s\\n", thing_newer(), lb_thing_message()); return 0; }\n'
+        'int main(void) { int n = thing_newer(); printf("%d %s\\n", n, lb_thing_message()); return 0; }\n'
     )
     (tmp_path / "thing.toml").write_text(
         'name = "thing"\nentry = "thing_version"\nversion = "text"\nminimum = "1.2"\nbuilt = "1.2"\n'
