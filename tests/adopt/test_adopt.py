@@ -387,7 +387,7 @@ def test_a_weak_reference_gets_the_option_that_links_its_stub(latebind, tmp_path
     run_checked("cc", "user.c", library, "-o", "user", cwd=tmp_path)
     lines = assert_success(latebind("adopt", "--preset", tmp_path / "one.toml", tmp_path / "user")).splitlines()
     commands = [line.partition(": ")[2] for line in lines if line.startswith(("next: ", "then: "))]
-    assert "CGO_LDFLAGS=-Wl,-u,one_more " in commands[1]
+    assert 'CGO_LDFLAGS="$CGO_LDFLAGS -Wl,-u,one_more"' in commands[1]
     build = "cc user.c $LDFLAGS -lone -ldl -lpthread -o bound"
     run_checked("bash", "-ec", "\n".join([*commands, build]), cwd=tmp_path)
     assert "libone" not in run_checked("readelf", "-d", tmp_path / "bound")

@@ -10,7 +10,7 @@ import pytest
 from tests.advice.following import list_commands, list_options
 from tests.support.client import copy_client, write_files
 from tests.support.needs import require_programs
-from tests.support.running import assert_success, run_checked
+from tests.support.running import assert_success, run_checked, run_program
 from tests.support.thingclient import build_mine
 
 pytestmark = pytest.mark.builds
@@ -151,3 +151,22 @@ def test_an_add_on_that_npm_does_not_build(addon, tmp_path, start_in, advised):
         assert ended.returncode == 2
         [[_, command, *rest]] = list_commands(advised(ended))
         assert "FILE.node: links libportaudio.so.2" in assert_success(start_in(command, *rest, at=addon))
+
+
+@pytest.mark.advice("not tried: {} has a space, at which many builds split: name another folder for --output")
+def test_a_build_that_splits_the_folder_of_stubs_at_a_space(tmp_path, start_in, advised):
+    """As gyp splits what pkg-config prints; a shell without quotes does the same."""
+    root = tmp_path / "my project"
+    root.mkdir()
+    (tmp_path / "p.c").write_text("int Pa_GetVersion(void) { return 1246720; }")
+    (root / "user.c").write_text("int Pa_GetVersion(void); int main(void) { return Pa_GetVersion() == 0; }")
+    run_checked("cc", "-shared", "-fPIC", "-Wl,-soname,libportaudio.so.2", "p.c", "-o", "libp.so", cwd=tmp_path)
+    run_checked("cc", "user.c", tmp_path / "libp.so", "-o", "user", cwd=root)
+    shown = start_in("adopt", "user", at=root)
+    assert list_options(advised(shown)) == ["--output"]
+    (command,) = (line.removeprefix("next: ") for line in shown.stdout.splitlines() if line.startswith("next: "))
+    build = "cc user.c $LDFLAGS -lportaudio -ldl -lpthread -o bound"
+    assert run_program("bash", "-ec", f"{command}\n{build}", cwd=root).returncode != 0
+    elsewhere = command.replace("--output stubs", f"--output {tmp_path}/stubs")
+    run_checked("bash", "-ec", f"{elsewhere}\n{build}", cwd=root)
+    assert "libportaudio" not in run_checked("readelf", "-d", root / "bound")

@@ -96,7 +96,8 @@ def list_unserved(product: Product) -> Iterator[str]:
                 yield f"{text}; it doesn't serve that header's inline functions and static initializers: {page}"
             if weak:
                 option = f"-Wl,-u,{',-u,'.join(weak)}"
-                yield f'then: export LDFLAGS="$LDFLAGS {option}" CGO_LDFLAGS={option}  # these are weak: {page}'
+                flags = f'LDFLAGS="$LDFLAGS {option}" CGO_LDFLAGS="$CGO_LDFLAGS {option}"'
+                yield f"then: export {flags}  # these are weak: {page}"
 
 
 def list_brought(product: Product, runtimes: Iterable[RuntimePreset]) -> Iterator[str]:
