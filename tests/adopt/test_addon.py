@@ -31,6 +31,7 @@ NAPI_MODULE(NODE_GYP_MODULE_NAME, init)
 """
 FILE = "<(module_root_dir)/lib/libportaudio.so.2"
 TARGET = '{{ "targets": [ {{ "target_name": "addon", "sources": ["addon.c"],\n  {more} }} ] }}\n'
+NAMED = '"libraries": ["-lportaudio", "-lpthread", "-ldl"]'
 NEW = '"-lportaudio", "-lpthread", "-ldl"'
 
 
@@ -60,7 +61,7 @@ def project(tmp_path):
             f'"conditions": [["OS==\'linux\'", {{ "libraries": ["{FILE}"] }}, {{ "libraries": ["x/portaudio.lib"] }}]]',
             f'binding.gyp:2: write {NEW} in place of "{FILE}"',
         ),
-        ('"libraries": ["-lportaudio", "-lpthread", "-ldl"]', ""),
+        (NAMED, ""),
     ],
     ids=["path", "other quotes", "condition", "name"],
 )
@@ -189,7 +190,7 @@ def test_an_addon_that_uses_a_variable_is_told_that_it_does_not_load_yet(latebin
             "int Pa_GetVersion(void);", "int Pa_GetVersion(void);\nextern const int Pa_level;\n"
         )
     )
-    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lportaudio", "-lpthread", "-ldl"]'))
+    (project / "binding.gyp").write_text(TARGET.format(more=NAMED))
     (tmp_path / "sound.toml").write_text(
         'name = "sound"\ntitle = "Sound"\nentry = "Pa_GetVersion"\nversion = "integer"\nscale = [65536, 256, 1]\n'
         'minimum = "19.0"\nbuilt = "19.7"\nfiles.linux = ["libportaudio.so.2"]\nadvice = "make"\n'
@@ -202,6 +203,15 @@ def test_an_addon_that_uses_a_variable_is_told_that_it_does_not_load_yet(latebin
     assert any(line.startswith("first include latebind/sound_variables.h ") and "Pa_level" in line for line in lines)
 
 
+def adopt_caller(latebind, project, function):
+    """The lines about an add-on that calls one more function, where the loader finds the library."""
+    more = ADDON.replace("Pa_GetVersion(),", f"Pa_GetVersion() + {function}(),")
+    (project / "addon.c").write_text(more.replace("(void);", f"(void), {function}(void);"))
+    (project / "binding.gyp").write_text(TARGET.format(more=NAMED))
+    env = dict.fromkeys(("LIBRARY_PATH", "LD_LIBRARY_PATH"), str(project / "lib"))
+    return assert_success(latebind("adopt", project, env=env)).splitlines()
+
+
 def test_a_function_of_a_library_that_the_bound_one_loads_is_told_by_its_file(latebind, project, tmp_path):
     """A stub has what the library itself has; the linker let the add-on use what came with it."""
     other, file = project / "lib/libother.so.1", project / "lib/libportaudio.so.2"
@@ -209,30 +219,20 @@ def test_a_function_of_a_library_that_the_bound_one_loads_is_told_by_its_file(la
     run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{other.name}", tmp_path / "o.c", "-o", other)
     named = ("-Wl,--no-as-needed", other)
     run_checked("cc", "-shared", "-fPIC", f"-Wl,-soname,{file.name}", tmp_path / "p.c", *named, "-o", file)
-    (project / "addon.c").write_text(
-        ADDON.replace("Pa_GetVersion(),", "Pa_GetVersion() + other(),").replace("(void);", "(void), other(void);")
-    )
-    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lportaudio", "-lpthread", "-ldl"]'))
-    env = {"LIBRARY_PATH": str(project / "lib"), "LD_LIBRARY_PATH": str(project / "lib")}
-    lines = assert_success(latebind("adopt", project, env=env)).splitlines()
+    lines = adopt_caller(latebind, project, "other")
     assert "tried: addon.node binds PortAudio late" in lines
     assert "then link libother.so.1, too, which has other" in lines
 
 
 def test_what_the_library_itself_lacks_is_no_fault_of_the_stub(latebind, project, tmp_path):
     """The linked add-on lacks it as well, and nothing showed that: a library may leave symbols undefined."""
-    (project / "addon.c").write_text(
-        ADDON.replace("Pa_GetVersion(),", "Pa_GetVersion() + Pa_newer(),").replace("(void);", "(void), Pa_newer(void);")
-    )
-    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lportaudio", "-lpthread", "-ldl"]'))
-    env = {"LIBRARY_PATH": str(project / "lib"), "LD_LIBRARY_PATH": str(project / "lib")}
-    lines = assert_success(latebind("adopt", project, env=env)).splitlines()
+    lines = adopt_caller(latebind, project, "Pa_newer")
     assert "tried: addon.node binds PortAudio late" in lines
     assert "as when linked: it uses Pa_newer, which the library here lacks" in lines
 
 
 def test_a_folder_with_a_space_is_said_to_be_split_by_builds(latebind, project, tmp_path):
-    (project / "binding.gyp").write_text(TARGET.format(more='"libraries": ["-lportaudio", "-lpthread", "-ldl"]'))
+    (project / "binding.gyp").write_text(TARGET.format(more=NAMED))
     moved = project.rename(tmp_path / "my project")
     lines = assert_success(latebind("adopt", moved, env={"LIBRARY_PATH": str(moved / "lib")})).splitlines()
     assert f"not tried: {moved} has a space, at which many builds split: name another folder for --output" in lines

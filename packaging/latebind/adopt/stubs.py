@@ -107,7 +107,7 @@ def list_brought(product: Product, runtimes: Iterable[RuntimePreset]) -> Iterato
     """
     if target(host_rid()).system != "linux":
         return
-    sought = {name: runtime for runtime in runtimes for name in runtime.list_files("linux") if "*" not in name}
+    sought = _name_files(runtimes)
     linked = {name for names in product.linked.values() for name in names}
     for library in sorted(linked - sought.keys()) if sought else ():
         for brought in _find_brought(str(product.built_with.get(library, library)), tuple(sought)):
@@ -118,8 +118,18 @@ def list_brought(product: Product, runtimes: Iterable[RuntimePreset]) -> Iterato
 @cache
 def _find_brought(library: str, sought: tuple[str, ...]) -> tuple[str, ...]:
     """Which of these libraries are loaded with another; none where this machine doesn't find that."""
-    ended = run([sys.executable, "-I", "-c", _OPEN, library, *sought], timeout=_OPEN_LIMIT, check=False)
-    return () if ended.returncode else tuple(ended.output.split())
+    return tuple(_ask_loader(_OPEN, library, sought) or ())
+
+
+def _name_files(runtimes: Iterable[RuntimePreset]) -> dict[str, RuntimePreset]:
+    """The libraries by the names under which Linux's loader has them."""
+    return {name: runtime for runtime in runtimes for name in runtime.list_files("linux") if "*" not in name}
+
+
+def _ask_loader(script: str, library: str, names: Iterable[str]) -> list[str] | None:
+    """The lines that a process prints which opens a library; None where that cannot be opened."""
+    ended = run([sys.executable, "-I", "-c", script, library, *names], timeout=_OPEN_LIMIT, check=False)
+    return None if ended.returncode else [line for line in ended.output.splitlines() if line]
 
 
 def judge_trial(products: Mapping[str, Product], before: Iterable[Product] = ()) -> tuple[bool, tuple[str, ...]]:
@@ -160,11 +170,11 @@ def _find_definers(names: Iterable[str], runtimes: Iterable[RuntimePreset]) -> d
     sought, found = sorted(names), dict[str, str]()
     if not sought or target(host_rid()).system != "linux":
         return found
-    libraries = {name for runtime in runtimes for name in runtime.list_files("linux") if "*" not in name}
+    libraries = _name_files(runtimes)
     for library in sorted(libraries):
-        ended = run([sys.executable, "-I", "-c", _DEFINE, library, *sought], timeout=_OPEN_LIMIT, check=False)
-        if ended.returncode == 0:
-            found = {**dict.fromkeys(sought, ""), **found, **dict(line.split() for line in ended.output.splitlines())}
+        lines = _ask_loader(_DEFINE, library, sought)
+        if lines is not None:
+            found = {**dict.fromkeys(sought, ""), **found, **dict(line.split() for line in lines)}
     return {name: file for name, file in found.items() if file not in libraries}
 
 

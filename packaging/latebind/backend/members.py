@@ -21,7 +21,7 @@ FAILURES = ("NUMBER", "MESSAGE", "NAN", "ABORT")
 _MEMBER = "{name:<16}{time:<12}{user:<6}{group:<6}{mode:<8}{size:<10}`\n"
 """What ar_hdr is in an archive."""
 _ARCHIVE, _HEAD_SIZE = b"!<arch>\n", 60
-_OWN = re.compile(r"\Alb_(?=[a-z])")
+_OWN, _WORD = re.compile(r"\Alb_(?=[a-z])"), re.compile(r"\blb_\w+")
 _FUNCTION, _NAME, _ROWS = "late_function", ".rodata.late_name", "_parts"
 
 
@@ -76,6 +76,11 @@ def rename(name: str, runtime: str, public: Collection[str] = ()) -> str:
     The user calls those that are `public`.
     """
     return _OWN.sub(f"lb_{runtime}_" if name in public else f"lb_in_{runtime}_", name, count=1)
+
+
+def rename_text(text: str, runtime: str, public: Collection[str] = (), kept: Collection[str] = ()) -> str:
+    """C with those names, except those that are `kept`."""
+    return _WORD.sub(lambda word: word[0] if word[0] in kept else rename(word[0], runtime, public), text)
 
 
 class Object:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -101,8 +100,7 @@ def _place_common(
 def _rename_common(texts: Mapping[str, str]) -> dict[str, str]:
     """The files of a stub, of which none has the loader's names."""
     told, file = json.loads(texts[f"{SOURCES}/{NAMES}"]), f"{SOURCES}/{COMMON}"
-    text = re.sub(r"\blb_\w+", lambda name: members.rename(name[0], told["runtime"], told["public"]), texts[file])
-    return {**texts, file: text}
+    return {**texts, file: members.rename_text(texts[file], told["runtime"], told["public"])}
 
 
 def _add_members(sources: Path) -> dict[str, str | Path]:

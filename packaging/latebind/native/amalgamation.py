@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.backend.members import describe_names
+from latebind.backend.members import describe_names, rename_text
 from latebind.backend.stub import COMMON, NAMES, OWN, PART
 
 if TYPE_CHECKING:
@@ -118,11 +118,10 @@ def stub_sources(loader: Path, source: StubSource) -> dict[str, str]:
     own_headers, bodies = _own_headers(source), _own_bodies(loader, source)
     headers = _headers(loader, bodies, (), own_headers)
     own = [*_first(source), _includes([*bodies, *headers]), _HIDDEN, *headers, *(_OWN.sub("", body) for body in bodies)]
-    public = [f"lb_{name}" for name in _READER[1:]] if _has_own_reader(source) else []
     texts = {
         OWN: _rename("\n".join([*own, _HIDDEN_END]), source),
         COMMON: "\n".join([_FIRST, *_join_sources(loader, _common_bodies(loader))]),
-        NAMES: describe_names(source.runtime.name, public, source.rows()),
+        NAMES: describe_names(source.runtime.name, _list_called(source), source.rows()),
     }
     if source.table is None:
         return texts
@@ -159,11 +158,14 @@ def _common_bodies(loader: Path) -> list[str]:
 
 def _rename(text: str, source: StubSource) -> str:
     """C with the names of the loader as the stub's own, except those that users call."""
-    runtime = source.runtime.name
-    public = [f"{runtime}_{name}" for name in (*_PUBLIC, *(_READER if _has_own_reader(source) else ()))]
-    if _has_own_reader(source):
-        text = re.sub(rf"\blb_({'|'.join(_READER[1:])})\b", rf"lb_{runtime}_\1", text)
-    return re.sub(rf"\blb_(?!(?:{'|'.join(public)})\b)(?=[a-z])", f"lb_in_{runtime}_", text)
+    name = source.runtime.name
+    kept = {f"lb_{name}_{public}" for public in (*_PUBLIC, *(_READER if _has_own_reader(source) else ()))}
+    return rename_text(text, name, _list_called(source), kept)
+
+
+def _list_called(source: StubSource) -> list[str]:
+    """The loader's functions that a version reader of the user's calls, under names that tell the stub."""
+    return [f"lb_{name}" for name in _READER[1:]] if _has_own_reader(source) else []
 
 
 def _has_own_reader(source: StubSource) -> bool:
